@@ -1,0 +1,1 @@
+"""Marchwarden: research agents whose every claim leads to a verbatim excerpt."""

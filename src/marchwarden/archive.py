@@ -1,0 +1,65 @@
+"""Archive: everything fetched, kept as bytes under their own SHA-256. Knows nothing of runs or documents."""
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from marchwarden.errors import ArchiveDamaged, StorageError
+
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def digest(content: bytes) -> str:
+    """The name of some bytes: `sha256:` and 64 hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+class Archive:
+    """Bytes by their hash. Written beside, synced and renamed, so a body is there whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        if not _DIGEST.fullmatch(name):
+            raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
+        plain = name.removeprefix("sha256:")
+        return self.folder / plain[:2] / plain[2:]
+
+    def keep(self, content: bytes) -> str:
+        """Store the bytes unless they are there already, unharmed; return their name."""
+        name = digest(content)
+        path = self.path(name)
+        try:
+            if not (path.is_file() and path.read_bytes() == content):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write_whole(path, content)
+        except OSError as error:
+            raise StorageError(f"the archive could not keep {len(content)} bytes: {error.strerror}") from error
+        return name
+
+    def load(self, name: str) -> bytes:
+        """The bytes of that name, proved to be the ones that were kept."""
+        try:
+            content = self.path(name).read_bytes()
+        except OSError as error:
+            raise ArchiveDamaged(f"{name}: missing from the archive ({error.strerror})") from error
+        if digest(content) != name:
+            raise ArchiveDamaged(f"{name}: the archived bytes no longer have this hash")
+        return content
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=".keep-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).replace(path)
+    except OSError:
+        Path(beside).unlink(missing_ok=True)
+        raise

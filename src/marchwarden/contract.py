@@ -1,0 +1,180 @@
+"""The research contract, v1: what every researcher accepts and returns.
+
+Knows pydantic and nothing else of Marchwarden. Where v1 says "a string", the models accept any string, so that a
+researcher written elsewhere may use a word of its own; the enums are the words this project itself uses.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+CONTRACT_VERSION: Final = "v1"
+MAX_QUESTION: Final = 500
+MAX_CONTEXT: Final = 2000
+MAX_EXCERPT: Final = 500
+NON_TEXT_EXCERPT: Final = "[non-text source]"
+CUT: Final = "[...]"
+
+
+class Depth(StrEnum):
+    SHALLOW = "shallow"
+    BALANCED = "balanced"
+    DEEP = "deep"
+
+
+class GapCategory(StrEnum):
+    SOURCE_NOT_FOUND = "source_not_found"
+    ACCESS_DENIED = "access_denied"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    CONTRADICTORY_SOURCES = "contradictory_sources"
+    SCOPE_EXCEEDED = "scope_exceeded"
+
+
+class DiscoveryType(StrEnum):
+    RELATED_RESEARCH = "related_research"
+    NEW_SOURCE = "new_source"
+    CONTRADICTION = "contradiction"
+
+
+class Priority(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Authority(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Recency(StrEnum):
+    CURRENT = "current"
+    RECENT = "recent"
+    DATED = "dated"
+
+
+class _Sent(BaseModel):
+    """Something a researcher returns: frozen, and tolerant of fields a newer minor version added."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Received(BaseModel):
+    """Something a caller asks for: frozen, exact types, nothing unknown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ResearchConstraints(_Received):
+    """The limits of one call. The server enforces them; the mind inside is never trusted to."""
+
+    max_iterations: Annotated[int, Field(ge=1, le=20, strict=True)] = 5
+    token_budget: Annotated[int, Field(ge=1000, strict=True)] = 20_000
+    max_sources: Annotated[int, Field(ge=1, strict=True)] = 10
+    source_filter: str | None = Field(default=None, description="Comma-separated domains or suffixes: .gov,.edu")
+    max_wall_time_sec: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = Field(
+        default=None, description="Seconds; the depth decides when absent"
+    )
+
+
+DEPTH_PRESETS: Final[Mapping[str, Mapping[str, int]]] = {
+    Depth.SHALLOW: {"max_iterations": 2, "token_budget": 5_000, "max_sources": 5},
+    Depth.BALANCED: {"max_iterations": 5, "token_budget": 20_000, "max_sources": 10},
+    Depth.DEEP: {"max_iterations": 8, "token_budget": 60_000, "max_sources": 20},
+}
+
+
+def known_depth(depth: str) -> Depth:
+    """Inside the library an unknown depth means balanced; the doors (MCP, command line) refuse it before."""
+    return Depth(depth) if depth in set(Depth) else Depth.BALANCED
+
+
+def constraints_for_depth(depth: str = Depth.BALANCED, **overrides: object) -> ResearchConstraints:
+    """The preset of a depth, with every override that is not None put over it."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return ResearchConstraints.model_validate({**DEPTH_PRESETS[known_depth(depth)], **given})
+
+
+class ResearchRequest(_Received):
+    """One call, checked: what a door accepts before any researcher sees it."""
+
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION)]
+    context: Annotated[str, StringConstraints(max_length=MAX_CONTEXT)] | None = None
+    depth: Depth = Depth.BALANCED
+    constraints: ResearchConstraints | None = None
+
+    def limits(self) -> ResearchConstraints:
+        """The preset of the depth, overruled by every constraint the caller really gave."""
+        given = self.constraints.model_dump(exclude_unset=True) if self.constraints else {}
+        return constraints_for_depth(self.depth, **given)
+
+
+class Citation(_Sent):
+    """One verbatim excerpt of something fetched. `text_hash`, `start` and `end` say where it stands in the archive."""
+
+    source: str
+    locator: str
+    title: str | None = None
+    snippet: str | None = None
+    raw_excerpt: str
+    confidence: float = Field(ge=0, le=1)
+    content_hash: str | None = None
+    text_hash: str | None = None
+    start: int | None = Field(default=None, ge=0)
+    end: int | None = Field(default=None, ge=0)
+
+
+class Gap(_Sent):
+    topic: str
+    category: GapCategory
+    detail: str
+
+
+class DiscoveryEvent(_Sent):
+    type: str
+    suggested_researcher: str | None = None
+    query: str
+    reason: str
+    source_locator: str | None = None
+
+
+class OpenQuestion(_Sent):
+    question: str
+    context: str
+    priority: str
+    source_locator: str | None = None
+
+
+class ConfidenceFactors(_Sent):
+    num_corroborating_sources: int = Field(ge=0)
+    source_authority: str
+    contradiction_detected: bool
+    query_specificity_match: float = Field(ge=0, le=1)
+    budget_exhausted: bool
+    recency: str | None = None
+
+
+class CostMetadata(_Sent):
+    tokens_used: int = Field(ge=0)
+    iterations_run: int = Field(ge=0)
+    wall_time_sec: float = Field(ge=0)
+    budget_exhausted: bool
+    model_id: str
+
+
+class ResearchResult(_Sent):
+    """What every researcher returns. `trace_complete` is false when the disk refused part of the trace."""
+
+    answer: str
+    citations: tuple[Citation, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    discovery_events: tuple[DiscoveryEvent, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
+    confidence: float = Field(ge=0, le=1)
+    confidence_factors: ConfidenceFactors
+    cost_metadata: CostMetadata
+    trace_id: str
+    trace_complete: bool = True

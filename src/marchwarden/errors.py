@@ -1,0 +1,65 @@
+"""Every error Marchwarden raises on purpose.
+
+MarchwardenError
+├── InvalidInput            the caller can mend it: one line, exit code 2
+│   ├── UnknownTrace        no trace of that id here
+│   └── MalformedTrace      the trace's lines cannot be read as a run
+├── SourceError             something outside failed: becomes a gap of its category
+├── MindError               a mind could not think: the extractive mind takes over
+├── StorageError            the disk refused: the run goes on, its trace says it is incomplete
+│   └── ArchiveDamaged      archived bytes are missing or are not what their hash says
+├── ReplayDiverged          a rerun needed something the trace does not hold
+└── ResearcherUnavailable   a remote researcher died, hung, or broke the contract
+"""
+
+from marchwarden.contract import GapCategory
+
+
+class MarchwardenError(Exception):
+    """The root of the tree. Its text is one line a person can act on."""
+
+
+class InvalidInput(MarchwardenError):
+    """What was asked cannot be done as asked."""
+
+
+class UnknownTrace(InvalidInput):
+    """There is no trace of that id in the trace folder."""
+
+
+class MalformedTrace(InvalidInput):
+    """The trace is not a chain of whole lines that starts a run."""
+
+
+class SourceError(MarchwardenError):
+    """A search or a fetch failed for a reason outside; `category` says what the caller can do about it."""
+
+    def __init__(self, detail: str, category: GapCategory = GapCategory.ACCESS_DENIED) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.category = category
+
+
+class MindError(MarchwardenError):
+    """A mind failed to plan, read or conclude. `tokens` is what the failure cost all the same."""
+
+    def __init__(self, detail: str, tokens: int = 0) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.tokens = tokens
+
+
+class StorageError(MarchwardenError):
+    """The disk did not take what it was given."""
+
+
+class ArchiveDamaged(StorageError):
+    """Archived bytes are missing, or no longer have their hash."""
+
+
+class ReplayDiverged(MarchwardenError):
+    """A rerun asked for a step that the trace does not hold."""
+
+
+class ResearcherUnavailable(MarchwardenError):
+    """A remote researcher cannot be used: dead, silent, too large an answer, or not speaking the contract."""

@@ -1,0 +1,204 @@
+"""Grounding: a draft held against what was fetched, and turned into an answer whose every statement is cited.
+
+A claim that points at nothing, or that says a number or a name its excerpts do not, does not reach the answer: it
+becomes a gap. Knows nothing of minds, budgets or disks.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from marchwarden.contract import (
+    Authority,
+    Citation,
+    DiscoveryEvent,
+    DiscoveryType,
+    Gap,
+    GapCategory,
+)
+from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
+
+NO_ANSWER: Final = "What was read does not answer this question."
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+_ADDRESS: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+_MARKER_LIKE: Final = re.compile(r"\[(\d+)\]")
+_SNIPPET_LENGTH: Final = range(50, 201)
+_COPY_OVERLAP: Final = 0.8
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """What survived: the answer, its citations in order of first mention, and what was left out as gaps."""
+
+    answer: str
+    citations: tuple[Citation, ...]
+    documents: tuple[Document, ...]
+    gaps: tuple[Gap, ...]
+    discoveries: tuple[DiscoveryEvent, ...]
+    independent_sources: int
+    contradicted: bool
+
+
+def grounded(draft: Draft, notebook: Notebook) -> Grounded:
+    """Cut every excerpt out of its document, number them, and write the answer around the numbers."""
+    cited = _Citations(notebook)
+    statements: list[str] = []
+    gaps: list[Gap] = []
+    for claim in draft.claims:
+        evidence = tuple(dict.fromkeys(each for each in claim.evidence if notebook.has(each)))
+        excerpts = [notebook.excerpt(each) for each in evidence]
+        missing = unsupported(claim.text, excerpts)
+        if missing or not excerpts:
+            gaps.append(_left_out(claim, missing))
+            continue
+        markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
+        statements.append(f"{unmarked(claim.text)} {markers}")
+    conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
+    for conflict in conflicts:
+        one, other = cited.number(conflict.one, draft.match), cited.number(conflict.other, draft.match)
+        statements.append(f"Sources disagree about {unmarked(conflict.topic)}: compare [{one}] with [{other}].")
+        gaps.append(_disagreement(conflict, notebook))
+    return Grounded(
+        answer="\n\n".join(statements) or NO_ANSWER,
+        citations=tuple(cited.citations()),
+        documents=tuple(cited.documents()),
+        gaps=tuple(gaps),
+        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in conflicts),
+        independent_sources=_independent(cited.excerpts),
+        contradicted=any(conflict.stance == "contradicts" for conflict in conflicts),
+    )
+
+
+def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
+    """The numbers, names and addresses of a statement that none of its excerpts contains."""
+    said = " ".join(f"{excerpt.verbatim} {excerpt.document.title}" for excerpt in excerpts)
+    numbers, words = {_plain_number(number) for number in _NUMBER.findall(said)}, set(_words(said))
+    missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in numbers]
+    missing += [word for word in _names(text) if word.casefold() not in words]
+    missing += [address for address in _ADDRESS.findall(text) if address not in said]
+    return list(dict.fromkeys(missing))
+
+
+def unmarked(text: str) -> str:
+    """A text with nothing in it that could be taken for one of our citation markers."""
+    return _MARKER_LIKE.sub(r"(\1)", " ".join(text.split()))
+
+
+def highest_authority(documents: Iterable[Document]) -> Authority:
+    found = {document.authority for document in documents}
+    return next((level for level in (Authority.HIGH, Authority.MEDIUM) if level in found), Authority.LOW)
+
+
+def snippet(text: str, title: str) -> str | None:
+    """A line of 50 to 200 characters about an excerpt, or none where there is too little to say."""
+    line = " ".join(text.split())
+    if len(line) < _SNIPPET_LENGTH.start and title:
+        line = f"{title}: {line}"
+    if len(line) >= _SNIPPET_LENGTH.stop:
+        line = line[: _SNIPPET_LENGTH.stop - 2].rsplit(" ", 1)[0] + "…"
+    return line if len(line) in _SNIPPET_LENGTH else None
+
+
+@dataclass
+class _Citations:
+    """Excerpts numbered in order of first mention; the same span is one citation, as confident as its surest claim."""
+
+    notebook: Notebook
+    excerpts: list[Excerpt] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+
+    def number(self, evidence: str, confidence: float) -> int:
+        excerpt = self.notebook.excerpt(evidence)
+        confidence = min(max(confidence, 0.0), 1.0)
+        if excerpt in self.excerpts:
+            at = self.excerpts.index(excerpt)
+            self.confidences[at] = max(self.confidences[at], confidence)
+            return at + 1
+        self.excerpts.append(excerpt)
+        self.confidences.append(confidence)
+        return len(self.excerpts)
+
+    def documents(self) -> list[Document]:
+        return [excerpt.document for excerpt in self.excerpts]
+
+    def citations(self) -> Iterable[Citation]:
+        for excerpt, confidence in zip(self.excerpts, self.confidences, strict=True):
+            document = excerpt.document
+            yield Citation(
+                source=document.source,
+                locator=excerpt.locator,
+                title=document.title or None,
+                snippet=snippet(excerpt.verbatim, document.title),
+                raw_excerpt=excerpt.printed,
+                confidence=round(confidence, 3),
+                content_hash=document.content_hash,
+                text_hash=document.text_hash,
+                start=excerpt.start,
+                end=excerpt.end,
+            )
+
+
+def _left_out(claim: Claim, missing: Sequence[str]) -> Gap:
+    reason = f"its excerpts do not say {', '.join(missing)}" if missing else "it points at nothing that was read"
+    return Gap(
+        topic=unmarked(claim.text)[:200],
+        category=GapCategory.SOURCE_NOT_FOUND,
+        detail=f"A statement was left out of the answer: {reason}.",
+    )
+
+
+def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
+    one, other = notebook.excerpt(conflict.one), notebook.excerpt(conflict.other)
+    quoted = " / ".join(f"{each.locator}: “{unmarked(each.printed)}”" for each in (one, other))
+    return Gap(
+        topic=unmarked(conflict.topic),
+        category=GapCategory.CONTRADICTORY_SOURCES,
+        detail=f"{conflict.kind} ({conflict.stance.replace('_', ' ')}): {quoted}",
+    )
+
+
+def _worth_a_look(conflict: Conflict, notebook: Notebook) -> DiscoveryEvent:
+    return DiscoveryEvent(
+        type=DiscoveryType.CONTRADICTION,
+        query=unmarked(conflict.topic),
+        reason=f"Two documents give a different {conflict.kind} for the same thing.",
+        source_locator=notebook.excerpt(conflict.other).locator,
+    )
+
+
+def _independent(excerpts: Sequence[Excerpt]) -> int:
+    """How many cited documents there are, the same words copied around counting once."""
+    kept: list[tuple[str, set[str]]] = []
+    for excerpt in excerpts:
+        words = set(_words(excerpt.verbatim))
+        if not any(
+            excerpt.document.text_hash == name or _overlap(words, other) > _COPY_OVERLAP for name, other in kept
+        ):
+            kept.append((excerpt.document.text_hash, words))
+    return len(kept)
+
+
+def _overlap(one: set[str], other: set[str]) -> float:
+    return len(one & other) / max(len(one | other), 1)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)]
+
+
+def _names(text: str) -> list[str]:
+    """Capitalised words, the ones that open a sentence aside: those say nothing about being a name."""
+    found = []
+    for match in _WORD.finditer(text):
+        before = text[: match.start()].rstrip(" \"'“‘([*_`")
+        if match[0][0].isupper() and before and before[-1] not in ".!?:;•-\n":
+            found.append(match[0].removesuffix("'s").removesuffix("’s"))
+    return found
+
+
+def _plain_number(number: str) -> str:
+    """1,200 and 1200 are the same number; 1.2 is another."""
+    return number.replace(",", "").rstrip(".")

@@ -1,0 +1,401 @@
+"""The one loop every researcher runs: plan, search, fetch, read, again while it is worth it, conclude, ground.
+
+An Investigator is a source and a mind; an investigation is one question under one budget. The loop alone pays and
+records. Whatever fails outside becomes a gap; only a caller's mistake or a cancellation ends a run without a result.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
+
+import anyio
+from pydantic import TypeAdapter
+
+from marchwarden.budget import WALL_TIME_SEC, Allowance, Budget
+from marchwarden.confidence import Rubric, recency
+from marchwarden.contract import (
+    ConfidenceFactors,
+    CostMetadata,
+    Depth,
+    Gap,
+    GapCategory,
+    ResearchConstraints,
+    ResearchRequest,
+    ResearchResult,
+    known_depth,
+)
+from marchwarden.errors import ArchiveDamaged, MindError, SourceError
+from marchwarden.grounding import Grounded, grounded, highest_authority
+from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.protocols import Mind, Progress, ProgressSink, Source, quiet
+from marchwarden.ranking import PassageIndex, ReadingList, reading_list
+from marchwarden.record import Opening, Record, Store, ThinkAction
+from marchwarden.refusals import checked
+
+T = TypeVar("T")
+Thinking = TypeVar("Thinking", Plan, Reading, Draft)
+
+LONGEST_QUERY: Final = 400
+QUERIES_A_ROUND: Final = 6
+_NOTICES: Final = TypeAdapter(tuple[str, ...])
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long one step may take, and how much of what is left one round may use."""
+
+    search_seconds: float = 30.0
+    fetch_seconds: float = 30.0
+    share_of_sources: float = 0.6
+    share_of_tokens: float = 0.5
+
+
+class Investigator:
+    """A researcher: a source, a mind, and the loop between them."""
+
+    def __init__(
+        self, source: Source, mind: Mind, *, store: Store, fallback: Mind, name: str = "", pace: Pace | None = None
+    ) -> None:
+        self.source = source
+        self.mind = mind
+        self.store = store
+        self.fallback = fallback
+        self.name = name or source.name
+        self.pace = pace or Pace()
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        """Answer one question. Always lands a result, unless the question itself is refused (`InvalidInput`)."""
+        request = checked(
+            {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
+        )
+        return await self._investigate(request, self.store.begin(self._opening(request)), progress)
+
+    async def resume(self, trace_id: str, *, progress: ProgressSink = quiet) -> ResearchResult:
+        """Finish a run that was cut short; what its trace holds is not done again."""
+        record = self.store.reopen(trace_id)
+        if record.result is not None:
+            record.close()
+            return record.result
+        return await self._investigate(record.opening.request, record, progress)
+
+    async def rerun(self, trace_id: str, *, rethink: bool) -> ResearchResult:
+        """Walk a finished run again from its trace and archive alone."""
+        record = self.store.reread(trace_id, rethink=rethink)
+        return await self._investigate(record.opening.request, record, quiet)
+
+    def _opening(self, request: ResearchRequest) -> Opening:
+        return Opening(
+            request=request,
+            researcher=self.name,
+            source=self.source.name,
+            settings=self.source.settings,
+            model_id=self.mind.model_id,
+            conclusion_tokens=self.mind.conclusion_tokens,
+        )
+
+    async def _investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+        try:
+            return record.finish(await Investigation(self, request, record, progress).run())
+        finally:
+            record.close()
+
+
+class Investigation:
+    """One question on its way to a result."""
+
+    def __init__(
+        self, investigator: Investigator, request: ResearchRequest, record: Record, progress: ProgressSink
+    ) -> None:
+        self.source = investigator.source
+        self.mind = investigator.mind
+        self.fallback = investigator.fallback
+        self.pace = investigator.pace
+        self.record = record
+        self.progress = progress
+        self.notebook = Notebook(request.question, request.context or "")
+        self.index = PassageIndex(self.notebook)
+        self.budget = Budget(
+            request.limits(), wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=self.mind.conclusion_tokens
+        )
+        self.hits: dict[str, Hit] = {}
+        self.tried: set[str] = set()
+        self.gaps: list[Gap] = []
+
+    async def run(self) -> ResearchResult:
+        queries = await self._plan()
+        going_on = bool(queries)
+        while going_on and self._can_go_on(queries):
+            self.budget.begin_iteration()
+            await self._search(queries)
+            await self._fetch()
+            queries, going_on = await self._read()
+        return self._landed(await self._conclude())
+
+    async def _plan(self) -> Sequence[Query]:
+        await self._report("plan", "planning what to look for")
+        thought = await self._think("plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins")
+        plan = thought.value if thought else Plan((Query(self.notebook.question),))
+        self.notebook.aspects = plan.aspects
+        return self._new(plan.queries)
+
+    def _can_go_on(self, queries: Sequence[Query]) -> bool:
+        """Whether another round may begin; if not, what was left undone for it is booked as a shortage."""
+        left = self.budget.left()
+        ran_out = {
+            f"all {self.budget.limits.max_iterations} iterations were used": left.iterations == 0,
+            f"the {self.budget.limits.token_budget} tokens were used": left.tokens == 0,
+            f"all {self.budget.limits.max_sources} sources were fetched": bool(queries) and left.sources == 0,
+            f"the {self.budget.wall_time_sec:g} seconds were over": left.seconds == 0,
+        }
+        short = [what for what, it_did in ran_out.items() if it_did]
+        for what in short:
+            self.budget.run_short(f"{what} before {_named(queries) or 'everything found was read'}")
+        return not short
+
+    async def _search(self, queries: Sequence[Query]) -> None:
+        await self._report("search", f"searching: {_named(queries)}" if queries else "nothing new to search")
+        self.notebook.queries.extend(queries)
+        found = await self._side_by_side([partial(self._hits_of, query) for query in queries])
+        for hit in (hit for hits in found for hit in hits):
+            known = self.hits.get(hit.locator)
+            if known is None or hit.score > known.score:
+                self.hits[hit.locator] = hit
+
+    async def _hits_of(self, query: Query) -> Sequence[Hit]:
+        async def perform() -> Sequence[Hit]:
+            return await self._in_time(lambda: self.source.search(query), self.pace.search_seconds)
+
+        why = f"iteration {self.budget.iterations_run}: {query.aspect or 'the question'}"
+        try:
+            return await self.record.search(query, perform, why)
+        except SourceError as error:
+            self._could_not(f"search: {query.text}", error)
+            return ()
+
+    async def _fetch(self) -> None:
+        chosen = self._chosen()
+        if chosen:
+            await self._report("fetch", f"reading {len(chosen)} of {len(self.hits)} sources found")
+        documents = await self._side_by_side([partial(self._document_of, hit) for hit in chosen])
+        for document in documents:
+            if document is not None and document.text_hash not in {each.text_hash for each in self.notebook.documents}:
+                self.notebook.add(document)
+
+    def _chosen(self) -> list[Hit]:
+        """The best hits not tried yet, as many as this round's share of the sources allows."""
+        waiting = [hit for hit in self.hits.values() if hit.locator not in self.tried]
+        waiting.sort(key=lambda hit: (-hit.score, hit.locator))
+        left = self.budget.left()
+        share = left.sources if left.iterations == 0 else max(round(left.sources * self.pace.share_of_sources), 1)
+        chosen = waiting[: self.budget.take_sources(min(len(waiting), share))]
+        self.tried.update(hit.locator for hit in chosen)
+        return chosen
+
+    async def _document_of(self, hit: Hit) -> Document | None:
+        async def perform() -> Document:
+            return await self._in_time(lambda: self.source.fetch(hit), self.pace.fetch_seconds)
+
+        try:
+            return await self.record.fetch(
+                hit, perform, f"score {hit.score:.2f} in iteration {self.budget.iterations_run}"
+            )
+        except SourceError as error:
+            self._could_not(hit.locator, error)
+        except ArchiveDamaged as error:
+            self._could_not(hit.locator, SourceError(str(error)))
+        return None
+
+    async def _read(self) -> tuple[Sequence[Query], bool]:
+        """Read the best passages; returns what to ask next and whether going on is worth it."""
+        listed = self._reading_list()
+        await self._report("read", f"reading {len(listed.passages)} passages")
+        thought = await self._think(
+            "read",
+            Reading,
+            lambda mind, allowed: mind.read(self.notebook, listed.passages, allowed),
+            f"{len(listed.passages)} best passages, {listed.unaffordable} did not fit",
+        )
+        if thought is None:
+            return (), False
+        self.notebook.note(thought.value, listed.passages)
+        queries = self._new(thought.value.follow_ups)
+        if thought.value.satisfied:
+            return queries, False
+        if listed.unaffordable and not listed.passages:
+            self.budget.run_short(f"{self.budget.left().tokens} tokens were too few for the next passage")
+            return queries, False
+        return queries, bool(queries or listed.unaffordable)
+
+    def _reading_list(self) -> ReadingList:
+        """The best unread passages within this round's share of the tokens, or, if none fits, within all of them."""
+        left = self.budget.left()
+        share = left.tokens if left.iterations == 0 else round(left.tokens * self.pace.share_of_tokens)
+        chosen = reading_list(self.index, share)
+        if not chosen.passages and chosen.unaffordable:
+            chosen = reading_list(self.index, left.tokens)
+        return chosen
+
+    async def _conclude(self) -> Draft:
+        await self._report("conclude", "weighing the evidence")
+        why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth looking for"
+        thought = await self._think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
+        return thought.value if thought else Draft()
+
+    async def _think(
+        self,
+        action: ThinkAction,
+        kind: type[Thinking],
+        ask: Callable[[Mind, Allowance], Awaitable[Thought[Thinking]]],
+        why: str,
+    ) -> Thought[Thinking] | None:
+        """Ask the mind, and where it fails the fallback. What a thought costs is booked before it is used."""
+        for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
+            left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
+            key = f"{self.budget.iterations_run} {mind.model_id}"
+            try:
+                thought = await self.record.think(action, key, kind, self._timed(ask, mind, left, action), why)
+            except MindError as error:
+                self.budget.at(self.record.elapsed)
+                self.budget.charge(error.tokens, left, f"the mind ({action})")
+                self._could_not(f"mind: {mind.model_id}", SourceError(f"{action} failed: {error.detail}"))
+                continue
+            self.budget.at(self.record.elapsed)
+            self.budget.charge(thought.tokens, left, f"the mind ({action})")
+            return thought
+        return None
+
+    def _timed(
+        self,
+        ask: Callable[[Mind, Allowance], Awaitable[Thought[Thinking]]],
+        mind: Mind,
+        left: Allowance,
+        action: ThinkAction,
+    ) -> Callable[[], Awaitable[Thought[Thinking]]]:
+        """The fallback's conclusion is never cut off: it needs no one outside, and something must land."""
+
+        async def perform() -> Thought[Thinking]:
+            if mind is self.fallback and action == "conclude":
+                return await ask(mind, left)
+            try:
+                with anyio.fail_after(left.seconds):
+                    return await ask(mind, left)
+            except TimeoutError as error:
+                raise MindError(f"no answer within {left.seconds:.0f} s") from error
+
+        return perform
+
+    async def _in_time(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
+        """A search or fetch within its own bound and the run's, whichever is nearer."""
+        left = self.budget.left().seconds
+        try:
+            with anyio.fail_after(min(seconds, left)):
+                return await perform()
+        except TimeoutError as error:
+            if left <= seconds:
+                raise SourceError("the run's time was over", GapCategory.BUDGET_EXHAUSTED) from error
+            raise SourceError(f"no answer within {seconds:g} s") from error
+
+    async def _side_by_side(self, performances: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+        """All at once; the results in the order they were asked for, whatever order they arrive in."""
+        results: dict[int, T] = {}
+
+        async def perform(at: int) -> None:
+            results[at] = await performances[at]()
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(performances)):
+                group.start_soon(perform, at)
+        self.budget.at(self.record.elapsed)
+        return [results[at] for at in range(len(performances))]
+
+    def _new(self, queries: Sequence[Query]) -> list[Query]:
+        """The queries not asked yet, each once, no longer and no more than a search should be given."""
+        asked = {query.text for query in self.notebook.queries}
+        bounded = {
+            text: query for query in queries if (text := query.text.strip()[:LONGEST_QUERY]) and text not in asked
+        }
+        return [Query(text, query.aspect) for text, query in bounded.items()][:QUERIES_A_ROUND]
+
+    def _could_not(self, topic: str, error: SourceError) -> None:
+        if error.category is GapCategory.BUDGET_EXHAUSTED:
+            self.budget.run_short(f"{topic}: {error.detail}")
+        else:
+            self.gaps.append(Gap(topic=topic, category=error.category, detail=error.detail))
+
+    def _landed(self, draft: Draft) -> ResearchResult:
+        checked = grounded(draft, self.notebook)
+        factors = self._factors(draft, checked)
+        notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
+        left_out = _NOTICES.validate_python(notices.fields["result"])
+        return ResearchResult(
+            answer=checked.answer,
+            citations=checked.citations,
+            gaps=(*self._all_gaps(draft, checked, left_out),),
+            discovery_events=(*checked.discoveries, *self.notebook.discoveries),
+            open_questions=draft.open_questions,
+            confidence=Rubric().score(factors),
+            confidence_factors=factors,
+            cost_metadata=CostMetadata(
+                tokens_used=self.budget.tokens_used,
+                iterations_run=self.budget.iterations_run,
+                wall_time_sec=round(self.record.elapsed, 3),
+                budget_exhausted=self.budget.exhausted,
+                model_id=self.mind.model_id,
+            ),
+            trace_id=self.record.trace_id,
+        )
+
+    def _factors(self, draft: Draft, checked: Grounded) -> ConfidenceFactors:
+        dates = [document.published for document in checked.documents if document.published]
+        return ConfidenceFactors(
+            num_corroborating_sources=checked.independent_sources,
+            source_authority=highest_authority(checked.documents),
+            contradiction_detected=checked.contradicted,
+            query_specificity_match=round(min(max(draft.match, 0.0), 1.0), 3),
+            budget_exhausted=self.budget.exhausted,
+            recency=recency(max(dates), self.record.began_on) if dates else None,
+        )
+
+    def _all_gaps(self, draft: Draft, checked: Grounded, left_out: Sequence[str]) -> list[Gap]:
+        """The loop alone says whether the budget ran out, and grounding alone whether sources disagree."""
+        decided_here = {GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES}
+        gaps = [gap for gap in draft.gaps if gap.category not in decided_here]
+        gaps += [*checked.gaps, *self.gaps]
+        gaps += [Gap(topic=self.source.name, category=GapCategory.ACCESS_DENIED, detail=each) for each in left_out]
+        if self.budget.exhausted:
+            detail = "; ".join(self.budget.shortages)
+            gaps.append(Gap(topic=self.notebook.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
+        if not checked.citations and not gaps:
+            gaps.append(_nothing_found(self.notebook))
+        return list(dict.fromkeys(gaps))
+
+    async def _report(self, step: str, message: str) -> None:
+        await self.progress(
+            Progress(
+                trace_id=self.record.trace_id,
+                step=step,
+                message=message,
+                iteration=self.budget.iterations_run,
+                tokens_used=self.budget.tokens_used,
+                token_budget=self.budget.limits.token_budget,
+                sources=self.budget.sources_used,
+            )
+        )
+
+
+def _named(queries: Sequence[Query]) -> str:
+    return "; ".join(query.text for query in queries)
+
+
+def _nothing_found(notebook: Notebook) -> Gap:
+    read = f"{len(notebook.documents)} documents were read" if notebook.documents else "no document was found"
+    return Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=f"{read}; none answers this.")

@@ -1,0 +1,49 @@
+"""ScriptedMind: a mind that says what it was told to say. A test double and an example of the protocol."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from marchwarden.budget import Allowance
+from marchwarden.errors import MindError
+from marchwarden.notebook import Draft, Notebook, Plan, Query, Reading, Thought
+from marchwarden.passages import Passage
+
+T = TypeVar("T")
+
+
+@dataclass
+class ScriptedMind:
+    """Plans once, reads the script line by line (the last one again and again), concludes once.
+
+    An entry that is a `MindError` is raised instead of thought.
+    """
+
+    planned: Thought[Plan] | MindError | None = None
+    readings: Sequence[Thought[Reading] | MindError] = ()
+    concluded: Thought[Draft] | MindError = field(default_factory=lambda: Thought(Draft()))
+    conclusion_tokens: int = 0
+    model_id: str = "scripted"
+    seen: list[Allowance] = field(default_factory=list)
+    reads: int = 0
+
+    async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
+        self.seen.append(left)
+        if self.planned is None:
+            return Thought(Plan(queries=(Query(notebook.question),)))
+        return _said(self.planned)
+
+    async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
+        self.seen.append(left)
+        self.reads += 1
+        return _said(self.readings[min(self.reads, len(self.readings)) - 1]) if self.readings else Thought(Reading())
+
+    async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
+        self.seen.append(left)
+        return _said(self.concluded)
+
+
+def _said(line: Thought[T] | MindError) -> Thought[T]:
+    if isinstance(line, MindError):
+        raise line
+    return line

@@ -1,0 +1,241 @@
+"""The working memory of one run, and the nouns in it. Nothing here reads a clock, a disk or a network."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Final, Generic, Literal, TypeVar
+
+from marchwarden.archive import digest
+from marchwarden.contract import (
+    CUT,
+    MAX_EXCERPT,
+    Authority,
+    DiscoveryEvent,
+    Gap,
+    OpenQuestion,
+)
+from marchwarden.passages import Layout, Passage, Sentence, split
+
+T = TypeVar("T")
+Stance = Literal["supports", "contradicts", "qualifies", "superseded", "different_scope"]
+
+_EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6}))?")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One thing to search for, and which aspect of the question it serves."""
+
+    text: str
+    aspect: str = ""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place a search points at. `score` is relative to the best hit of its query, which has 1."""
+
+    locator: str
+    title: str = ""
+    score: float = 1.0
+    published: date | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """From `start` on, the text belongs to `fragment`: `page=3`."""
+
+    start: int
+    fragment: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """Something fetched: the bytes as they came, and the clean text that offsets point into.
+
+    A document of lines (`lines=True`) is located by line numbers; one with marks by its marks; any other as a whole.
+    """
+
+    source: str
+    locator: str
+    content: bytes = field(repr=False)
+    text: str = field(repr=False)
+    title: str = ""
+    media_type: str = "text/plain"
+    layout: Layout = "prose"
+    lines: bool = False
+    marks: tuple[Mark, ...] = ()
+    author: str = ""
+    published: date | None = None
+    authority: Authority = Authority.MEDIUM
+
+    @cached_property
+    def content_hash(self) -> str:
+        return digest(self.content)
+
+    @cached_property
+    def text_hash(self) -> str:
+        return digest(self.text.encode())
+
+    def locate(self, start: int, end: int) -> str:
+        """A locator a person can follow to these characters."""
+        if self.lines:
+            first, last = self.text.count("\n", 0, start) + 1, self.text.count("\n", 0, end) + 1
+            return f"{self.locator}#L{first}" if first == last else f"{self.locator}#L{first}-L{last}"
+        fragment = next((mark.fragment for mark in reversed(self.marks) if mark.start <= start), "")
+        return f"{self.locator}#{fragment}" if fragment else self.locator
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A span of one document's text, cut out of it and never written."""
+
+    document: Document
+    start: int
+    end: int
+    cut: bool = False
+
+    @property
+    def verbatim(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    @property
+    def printed(self) -> str:
+        return f"{self.verbatim} {CUT}" if self.cut else self.verbatim
+
+    @property
+    def locator(self) -> str:
+        return self.document.locate(self.start, self.end)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to search for first, and the aspects an answer must cover."""
+
+    queries: tuple[Query, ...]
+    aspects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A piece of evidence that bears on an aspect of the question, and how well (0 to 1)."""
+
+    evidence: str
+    relevance: float
+    aspect: str = ""
+    stance: Stance = "supports"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a mind made of some passages: what it found, what it would search for next, and whether it has enough."""
+
+    findings: tuple[Finding, ...] = ()
+    satisfied: bool = False
+    follow_ups: tuple[Query, ...] = ()
+    discoveries: tuple[DiscoveryEvent, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the answer and the ids of the evidence that carries it."""
+
+    text: str
+    evidence: tuple[str, ...]
+    confidence: float = 0.5
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two pieces of evidence that do not agree about the same thing."""
+
+    topic: str
+    kind: Literal["figure", "date", "polarity", "name"]
+    one: str
+    other: str
+    stance: Stance = "contradicts"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A conclusion as a mind gives it: claims that point at evidence. `match`: how well they meet the question."""
+
+    claims: tuple[Claim, ...] = ()
+    match: float = 0.0
+    conflicts: tuple[Conflict, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
+
+
+@dataclass(frozen=True)
+class Thought(Generic[T]):
+    """What a mind answers: the value, what it cost, and the raw exchange if there was one."""
+
+    value: T
+    tokens: int = 0
+    exchange: bytes | None = field(default=None, repr=False)
+
+
+@dataclass
+class Notebook:
+    """Everything one run has learned so far. Passages are numbered in the order documents were added."""
+
+    question: str
+    context: str = ""
+    aspects: tuple[str, ...] = ()
+    queries: list[Query] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    passages: list[Passage] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    discoveries: list[DiscoveryEvent] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
+
+    def add(self, document: Document) -> Sequence[Passage]:
+        """Take a document in; its passages get the next numbers."""
+        added = split(document.text, document.layout, first=len(self.passages) + 1, document=len(self.documents))
+        self.documents.append(document)
+        self.passages.extend(added)
+        return added
+
+    def note(self, reading: Reading, passages: Iterable[Passage]) -> None:
+        self.read.update(passage.id for passage in passages)
+        self.findings.extend(finding for finding in reading.findings if self.has(finding.evidence))
+        self.discoveries.extend(event for event in reading.discoveries if event not in self.discoveries)
+
+    def unread(self) -> list[Passage]:
+        return [passage for passage in self.passages if passage.id not in self.read]
+
+    def has(self, evidence: str) -> bool:
+        return self._find(evidence) is not None
+
+    def text_of(self, passage: Passage) -> str:
+        return self.documents[passage.document].text[passage.start : passage.end]
+
+    def sentence_text(self, passage: Passage, sentence: Sentence) -> str:
+        return self.documents[passage.document].text[sentence.start : sentence.end]
+
+    def document_of(self, evidence: str) -> Document:
+        return self.excerpt(evidence).document
+
+    def excerpt(self, evidence: str) -> Excerpt:
+        """Cut the evidence out of its document: `p3.s2` is a sentence, `p3` a whole passage."""
+        found = self._find(evidence)
+        if found is None:
+            raise KeyError(evidence)
+        passage, span = found
+        length = span.end - span.start
+        if length <= MAX_EXCERPT:
+            return Excerpt(self.documents[passage.document], span.start, span.end)
+        text = self.documents[passage.document].text[span.start : span.start + MAX_EXCERPT - len(CUT) - 1]
+        return Excerpt(self.documents[passage.document], span.start, span.start + len(text.rstrip()), cut=True)
+
+    def _find(self, evidence: str) -> tuple[Passage, Passage | Sentence] | None:
+        match = _EVIDENCE_ID.fullmatch(evidence)
+        if match is None or int(match[1]) > len(self.passages):
+            return None
+        passage = self.passages[int(match[1]) - 1]
+        if match[2] is None:
+            return passage, passage
+        number = int(match[2])
+        return (passage, passage.sentences[number - 1]) if number <= len(passage.sentences) else None

@@ -1,0 +1,187 @@
+"""Text cut into passages and sentences, each a span of characters with a short id.
+
+Every letter and digit of a text stands in exactly one sentence, every sentence in exactly one passage. Knows nothing
+of documents, ranking or questions.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Layout = Literal["prose", "lines", "table"]
+"""`lines`: each line stands for itself (code, logs). `table`: likewise, and the first line names the columns."""
+
+LONGEST_SENTENCE: Final = 480
+FULL_PASSAGE: Final = 700
+PASSAGE_MAY_END: Final = 400
+LONGEST_BLOCK: Final = 20_000
+LONGEST_HEADING: Final = 100
+
+_LINE: Final = re.compile(r"[^\n]*\n?")
+_STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6}|```)\s")
+_MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
+_UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
+_CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The smallest piece of evidence. A heading is a sentence too, though seldom an answer."""
+
+    id: str
+    start: int
+    end: int
+    is_heading: bool = False
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A few sentences that stand together under one heading, in one document of a run."""
+
+    id: str
+    document: int
+    start: int
+    end: int
+    sentences: tuple[Sentence, ...]
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A paragraph, a list item, a table row or a heading."""
+
+    start: int
+    end: int
+    is_heading: bool = False
+
+
+def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int = 0) -> list[Passage]:
+    """The passages of a text, numbered from `first` on."""
+    passages: list[Passage] = []
+    heading = _first_line(text) if layout == "table" else ""
+    pending: list[tuple[int, int, bool]] = []
+
+    def close() -> None:
+        if not pending:
+            return
+        name = f"p{first + len(passages)}"
+        sentences = tuple(Sentence(f"{name}.s{at}", *piece) for at, piece in enumerate(pending, 1))
+        passages.append(Passage(name, document, pending[0][0], pending[-1][1], sentences, heading))
+        pending.clear()
+
+    for block in _prose_blocks(text) if layout == "prose" else _line_blocks(text):
+        if block.is_heading or (
+            pending and block.end - pending[0][0] > FULL_PASSAGE and _length(pending) > PASSAGE_MAY_END
+        ):
+            close()
+        if block.is_heading:
+            heading = _heading_text(text[block.start : block.end])
+            pending.append((block.start, block.end, True))
+            continue
+        for start, end in _sentences(text, block) if layout == "prose" else _cut(text, block.start, block.end):
+            if pending and end - pending[0][0] > FULL_PASSAGE:
+                close()
+            pending.append((start, end, False))
+    close()
+    return passages
+
+
+def _length(pending: list[tuple[int, int, bool]]) -> int:
+    return pending[-1][1] - pending[0][0]
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.split("\n") if line.strip()), "")[:LONGEST_SENTENCE]
+
+
+def _heading_text(line: str) -> str:
+    marked = _MARKED_HEADING.fullmatch(line)
+    return (marked[1] if marked else line).strip()
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _says_something(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def _line_blocks(text: str) -> Iterator[_Block]:
+    for line in _LINE.finditer(text):
+        if _says_something(line[0]):
+            yield _Block(*_trimmed(text, *line.span()))
+
+
+def _prose_blocks(text: str) -> Iterator[_Block]:
+    """Paragraphs end at an empty line; a list item, a table row and a heading stand for themselves."""
+    lines = [line.span() for line in _LINE.finditer(text) if line[0]]
+    block_start: int | None = None
+    for at, (start, end) in enumerate(lines):
+        line = text[start:end]
+        if not _says_something(line):
+            if block_start is not None:
+                yield _Block(*_trimmed(text, block_start, start))
+            block_start = None
+            continue
+        heading = _is_heading(text, lines, at, after_gap=block_start is None)
+        if block_start is not None and (heading or _STARTS_BLOCK.match(line)):
+            yield _Block(*_trimmed(text, block_start, start))
+            block_start = None
+        if heading:
+            yield _Block(*_trimmed(text, start, end), is_heading=True)
+        elif block_start is None:
+            block_start = start
+    if block_start is not None:
+        yield _Block(*_trimmed(text, block_start, len(text)))
+
+
+def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:
+    """A marked line, an underlined one, or a short line on its own that ends like no sentence."""
+    line = text[slice(*lines[at])].strip()
+    if len(line) > LONGEST_HEADING:
+        return False
+    if _MARKED_HEADING.fullmatch(line):
+        return True
+    following = text[slice(*lines[at + 1])] if at + 1 < len(lines) else ""
+    if not after_gap or _STARTS_BLOCK.match(line + " "):
+        return False
+    if _UNDERLINE.fullmatch(following.rstrip("\n")):
+        return True
+    has_text_below = at + 2 < len(lines)
+    return has_text_below and not following.strip() and line[-1] not in ".!?;:,\"'”’)"
+
+
+def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
+    # Imported here because its model takes 75 ms to load, which `--help` must not pay.
+    from nupunkt import sent_spans
+
+    for from_, to in _windows(text, block.start, block.end):
+        for start, end in sent_spans(text[from_:to]):
+            yield from _cut(text, *_trimmed(text, from_ + start, from_ + end))
+
+
+def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A block in pieces a sentence splitter can swallow, cut at white space where there is some."""
+    while end - start > LONGEST_BLOCK:
+        at = text.rfind(" ", start + LONGEST_BLOCK // 2, start + LONGEST_BLOCK)
+        at = at if at > 0 else start + LONGEST_BLOCK
+        yield start, at
+        start = at
+    yield start, end
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence whole, or, when it is longer than an excerpt may be, its clauses."""
+    while end - start > LONGEST_SENTENCE:
+        window = text[start : start + LONGEST_SENTENCE]
+        clauses = [match.end() for match in _CLAUSE_END.finditer(window) if match.end() > LONGEST_SENTENCE // 3]
+        at = clauses[-1] if clauses else max(window.rfind(" "), window.rfind("\n"))
+        at = at if at > 0 else LONGEST_SENTENCE
+        if _says_something(text[start : start + at]):
+            yield _trimmed(text, start, start + at)
+        start = _trimmed(text, start + at, end)[0]
+    if _says_something(text[start:end]):
+        yield _trimmed(text, start, end)

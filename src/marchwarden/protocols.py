@@ -1,0 +1,84 @@
+"""The three seams of Marchwarden: where evidence comes from, who decides, who can be asked."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from marchwarden.budget import Allowance
+from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
+from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.passages import Passage
+
+
+class Source(Protocol):
+    """Where evidence comes from. Raises `SourceError` and nothing else; never touches budget, trace or archive."""
+
+    @property
+    def name(self) -> str:
+        """What its citations call it: `file`, `web`."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What is needed to build it again, for the trace. Plain JSON, never a secret."""
+        ...
+
+    async def search(self, query: Query) -> Sequence[Hit]: ...
+
+    async def fetch(self, hit: Hit) -> Document: ...
+
+    def notices(self) -> Sequence[str]:
+        """What it had to leave out so far and why: unreadable files, refused folders."""
+        ...
+
+
+class Mind(Protocol):
+    """Who decides. Sees the notebook, answers with ids; raises `MindError` and nothing else."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    @property
+    def conclusion_tokens(self) -> int:
+        """What concluding may cost at most: kept back from the start. 0 where concluding is free."""
+        ...
+
+    async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]: ...
+
+    async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]: ...
+
+    async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]: ...
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One sign of life of a run: the step it is at and what it has spent so far."""
+
+    trace_id: str
+    step: str
+    message: str
+    iteration: int = 0
+    tokens_used: int = 0
+    token_budget: int = 0
+    sources: int = 0
+
+
+ProgressSink = Callable[[Progress], Awaitable[None]]
+
+
+async def quiet(_progress: Progress) -> None:
+    """The sink of those who do not watch."""
+
+
+class Researcher(Protocol):
+    """Who can be asked: an Investigator, a RemoteResearcher, the PI."""
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult: ...

@@ -1,0 +1,98 @@
+"""BM25 over the passages of one notebook, kept in memory and extended as documents arrive. Knows no disk."""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from marchwarden.notebook import Notebook
+from marchwarden.passages import Passage
+from marchwarden.ranking.terms import Stems
+
+SATURATION: Final = 1.2
+LENGTH_MATTERS: Final = 0.6
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A passage and its score for one text; scores of different texts do not compare."""
+
+    passage: Passage
+    score: float
+
+
+class _Postings:
+    """Where one stem occurs, and how often."""
+
+    __slots__ = ("counts", "places")
+
+    def __init__(self) -> None:
+        self.places = array("L")
+        self.counts = array("L")
+
+
+class PassageIndex:
+    """The passages of a notebook by their stems, title and heading counted as part of each.
+
+    Every question to it first takes in what the notebook gained since; nothing is tokenised twice.
+    """
+
+    def __init__(self, notebook: Notebook, stems: Stems | None = None) -> None:
+        self.notebook = notebook
+        self.stems = stems or Stems()
+        self._postings: dict[str, _Postings] = {}
+        self._lengths = array("L")
+        self._titles: dict[int, tuple[str, ...]] = {}
+        self._distinct: dict[str, frozenset[str]] = {}
+        self._total = 0
+
+    def ranked(self, text: str) -> list[Ranked]:
+        """Every passage that shares a stem with the text, best first, equals in document order."""
+        self._take_in()
+        scores: dict[int, float] = {}
+        for stem, times in Counter(self.stems.of(text) or self.stems.of_everything(text)).items():
+            self._score(stem, times, scores)
+        order = sorted(scores, key=lambda place: (-scores[place], place))
+        return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
+
+    def stems_of(self, passage: Passage) -> frozenset[str]:
+        """The different stems of a passage's own text."""
+        if passage.id not in self._distinct:
+            self._distinct[passage.id] = frozenset(self.stems.of(self.notebook.text_of(passage)))
+        return self._distinct[passage.id]
+
+    def _score(self, stem: str, times: int, scores: dict[int, float]) -> None:
+        postings = self._postings.get(stem)
+        if postings is None:
+            return
+        weight = times * _rarity(len(self._lengths), len(postings.places))
+        average = self._total / len(self._lengths)
+        for place, count in zip(postings.places, postings.counts, strict=True):
+            long = 1 - LENGTH_MATTERS + LENGTH_MATTERS * self._lengths[place] / average
+            gain = weight * count * (SATURATION + 1) / (count + SATURATION * long)
+            scores[place] = scores.get(place, 0.0) + gain
+
+    def _take_in(self) -> None:
+        for place in range(len(self._lengths), len(self.notebook.passages)):
+            passage = self.notebook.passages[place]
+            body = self.stems.of(self.notebook.text_of(passage))
+            self._post(place, body + self.stems.of(passage.heading) + self._title(passage.document))
+            self._lengths.append(len(body))
+            self._total += len(body) or 1
+
+    def _post(self, place: int, stems: Iterable[str]) -> None:
+        for stem, count in Counter(stems).items():
+            postings = self._postings.setdefault(stem, _Postings())
+            postings.places.append(place)
+            postings.counts.append(count)
+
+    def _title(self, document: int) -> tuple[str, ...]:
+        if document not in self._titles:
+            self._titles[document] = self.stems.of(self.notebook.documents[document].title)
+        return self._titles[document]
+
+
+def _rarity(passages: int, holding: int) -> float:
+    return math.log(1 + (passages - holding + 0.5) / (holding + 0.5))

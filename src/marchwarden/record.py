@@ -1,0 +1,285 @@
+"""Record: what one run remembers on disk, its journal and its archive seen as one.
+
+A step that was journaled is recalled, never repeated; any other is performed once, archived and journaled. Resuming
+and rerunning are made of that one rule. Knows nothing of why a step is taken.
+"""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final, Literal, Self, TypeVar
+from uuid import uuid4
+
+from pydantic import TypeAdapter
+
+from marchwarden.archive import Archive
+from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
+from marchwarden.errors import MalformedTrace, MindError, ReplayDiverged, SourceError, StorageError, UnknownTrace
+from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
+from marchwarden.trace import Chain, Entry, Journal, Json, read_chain, utc_now
+
+T = TypeVar("T", Plan, Reading, Draft)
+ThinkAction = Literal["plan", "read", "conclude"]
+
+_TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_HITS: Final = TypeAdapter(tuple[Hit, ...])
+_DOCUMENT: Final = TypeAdapter(Document)
+_BODIES: Final = {"content", "text"}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The first line of a trace: what was asked, of whom, and what is needed to build that researcher again."""
+
+    request: ResearchRequest
+    researcher: str
+    source: str
+    settings: Mapping[str, object]
+    model_id: str
+    conclusion_tokens: int
+
+    def fields(self, trace_id: str) -> Json:
+        return {
+            "trace_id": trace_id,
+            "request": self.request.model_dump(mode="json", exclude_unset=True),
+            "researcher": self.researcher,
+            "source": self.source,
+            "settings": self.settings,
+            "model_id": self.model_id,
+            "conclusion_tokens": self.conclusion_tokens,
+        }
+
+    @classmethod
+    def of(cls, chain: Sequence[Entry], trace_id: str) -> Self:
+        try:
+            return TypeAdapter(cls).validate_python(chain[0].fields)
+        except (IndexError, ValueError) as error:
+            raise MalformedTrace(f"trace {trace_id}: its first line does not open a run") from error
+
+
+class Store:
+    """The folder of all runs: `<trace id>.jsonl` beside the `archive` they share."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.archive = Archive(folder / "archive")
+
+    def path(self, trace_id: str) -> Path:
+        if not _TRACE_ID.fullmatch(trace_id):
+            raise UnknownTrace(f"{trace_id!r} is not a trace id; `marchwarden traces` lists them")
+        return self.folder / f"{trace_id}.jsonl"
+
+    def chain(self, trace_id: str) -> Chain:
+        """The trace as it lies there, damage and all."""
+        try:
+            return read_chain(self.path(trace_id), trace_id)
+        except OSError as error:
+            raise UnknownTrace(f"no trace {trace_id} in {self.folder} ({error.strerror})") from error
+
+    def text(self, trace_id: str) -> str:
+        """The whole lines of a trace, as they are."""
+        chain = self.chain(trace_id)
+        return self.path(trace_id).read_bytes()[: chain.whole_bytes].decode(errors="replace")
+
+    def traces(self) -> list[str]:
+        """The ids of all runs here, the latest first."""
+        found = [path for path in self.folder.glob("*.jsonl") if _TRACE_ID.fullmatch(path.stem)]
+        return [path.stem for path in sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.stem))]
+
+    def begin(self, opening: Opening) -> "Record":
+        """Start a run of its own, with a new id."""
+        trace_id = str(uuid4())
+        record = Record(trace_id, self.archive, Journal.begin(self.path(trace_id), trace_id))
+        record.note("start", "", "a question was asked", opening.fields(trace_id))
+        return record
+
+    def reopen(self, trace_id: str) -> "Record":
+        """Go on where a run stopped."""
+        self.chain(trace_id)
+        return Record(trace_id, self.archive, Journal.reopen(self.path(trace_id), trace_id))
+
+    def reread(self, trace_id: str, *, rethink: bool = False) -> "Record":
+        """Walk a run again; no search or fetch that its trace does not hold can happen.
+
+        With `rethink` the mind thinks again over what was fetched; without, its recorded thoughts are taken.
+        """
+        chain = self.chain(trace_id)
+        if chain.damage:
+            raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
+        return Record(trace_id, self.archive, None, chain.entries, rethink=rethink)
+
+
+class Record:
+    """One run's journal and archive. With no journal it only recalls."""
+
+    def __init__(
+        self,
+        trace_id: str,
+        archive: Archive,
+        journal: Journal | None,
+        entries: Iterable[Entry] = (),
+        *,
+        rethink: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.trace_id = trace_id
+        self.archive = archive
+        self.elapsed = 0.0
+        self._journal = journal
+        known = journal.entries if journal else entries
+        self._known = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in known}
+        self._clock = clock
+        self._began = clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
+        self._rethink = rethink
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything this run did could be written down."""
+        return not (self._journal and self._journal.refused)
+
+    @property
+    def opening(self) -> Opening:
+        return Opening.of([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
+
+    @property
+    def began_on(self) -> date:
+        """The day the run began: what "a year ago" is measured from, today and in every rerun."""
+        entry = self._known.get(("start", ""))
+        return datetime.fromisoformat(entry.timestamp).date() if entry and entry.timestamp else utc_now().date()
+
+    @property
+    def result(self) -> ResearchResult | None:
+        entry = self._known.get(("result", ""))
+        return ResearchResult.model_validate(entry.fields["result"]) if entry else None
+
+    async def search(self, query: Query, perform: Callable[[], Awaitable[Sequence[Hit]]], why: str) -> tuple[Hit, ...]:
+        entry = self._recall("search", query.text)
+        if entry is None:
+            fields: Json
+            try:
+                fields = {"result": _HITS.dump_python(tuple(await perform()), mode="json")}
+            except SourceError as error:
+                fields = _failure(error)
+            entry = self.note("search", query.text, why, fields)
+        _raise_if_failed(entry)
+        return _HITS.validate_python(entry.fields["result"])
+
+    async def fetch(self, hit: Hit, perform: Callable[[], Awaitable[Document]], why: str) -> Document:
+        """The bytes and the text are archived before the line that names them is written."""
+        entry = self._recall("fetch", hit.locator)
+        if entry is None:
+            try:
+                document = await perform()
+            except SourceError as error:
+                self.note("fetch", hit.locator, why, {"locator": hit.locator, **_failure(error)})
+                raise
+            self.note("fetch", hit.locator, why, self._kept(document))
+            return document
+        _raise_if_failed(entry)
+        content = self.archive.load(str(entry.fields["content_hash"]))
+        text = self.archive.load(str(entry.fields["text_hash"])).decode()
+        described = entry.fields["result"]
+        assert isinstance(described, Mapping)
+        return _DOCUMENT.validate_python({**described, "content": content, "text": text})
+
+    async def think(
+        self, action: ThinkAction, key: str, kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
+    ) -> Thought[T]:
+        adapter: TypeAdapter[T] = TypeAdapter(kind)
+        entry = self._recall(action, key)
+        if entry is None:
+            try:
+                thought = await perform()
+            except MindError as error:
+                self.note(action, key, why, {"error": {"detail": error.detail}, "tokens": error.tokens})
+                raise
+            value = adapter.dump_python(thought.value, mode="json")
+            exchange = self._keep(thought.exchange) if thought.exchange is not None else None
+            self.note(action, key, why, {"tokens": thought.tokens, "exchange": exchange, "result": value})
+            return thought
+        tokens = int(str(entry.fields["tokens"]))
+        if "error" in entry.fields:
+            raise MindError(str(_error_of(entry).get("detail")), tokens)
+        if self._rethink:
+            return await perform()
+        return Thought(adapter.validate_python(entry.fields["result"]), tokens)
+
+    def note(self, action: str, key: str, why: str, fields: Json) -> Entry:
+        """Write one line, or return the one that is there. What the disk refuses is remembered as lost."""
+        known = self._recall(action, key)
+        if known is not None:
+            return known
+        if self._journal is None:
+            raise ReplayDiverged(f"the trace holds no {action} of {key!r}")
+        self.elapsed = max(self.elapsed, self._clock() - self._began)
+        line: Json = {"key": key, "elapsed": round(self.elapsed, 3), **fields}
+        try:
+            entry = self._journal.append(action, why, line)
+        except StorageError:
+            entry = Entry(0, action, "", why, line, "")
+        self._known[action, key] = entry
+        return entry
+
+    def finish(self, result: ResearchResult) -> ResearchResult:
+        """Write the last line and close the trace. A trace with holes says so instead."""
+        if self._journal is None:
+            return result
+        if self.complete:
+            self.note("result", "", "the run is over", {"result": result.model_dump(mode="json")})
+        self.close()
+        return result if self.complete else result.model_copy(update={"trace_complete": False})
+
+    def close(self) -> None:
+        if self._journal is None:
+            return
+        if not self.complete:
+            self._journal.admit_incomplete()
+        self._journal.close()
+
+    def _recall(self, action: str, key: str) -> Entry | None:
+        entry = self._known.get((action, key))
+        if entry is not None:
+            self.elapsed = max(self.elapsed, _elapsed(entry))
+        return entry
+
+    def _kept(self, document: Document) -> Json:
+        self._keep(document.content)
+        self._keep(document.text.encode())
+        return {
+            "locator": document.locator,
+            "content_hash": document.content_hash,
+            "content_length": len(document.content),
+            "text_hash": document.text_hash,
+            "result": _DOCUMENT.dump_python(document, mode="json", exclude=_BODIES),
+        }
+
+    def _keep(self, content: bytes) -> str | None:
+        try:
+            return self.archive.keep(content)
+        except StorageError as error:
+            if self._journal:
+                self._journal.refuse(str(error))
+            return None
+
+
+def _elapsed(entry: Entry) -> float:
+    value = entry.fields.get("elapsed")
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _failure(error: SourceError) -> Json:
+    return {"error": {"category": error.category.value, "detail": error.detail}}
+
+
+def _error_of(entry: Entry) -> Mapping[str, object]:
+    error = entry.fields.get("error")
+    return error if isinstance(error, Mapping) else {}
+
+
+def _raise_if_failed(entry: Entry) -> None:
+    error = _error_of(entry)
+    if error:
+        raise SourceError(str(error.get("detail")), GapCategory(str(error.get("category"))))

@@ -1,0 +1,74 @@
+"""Refusals: what a caller asked for, checked, or one line that says what is allowed. Knows the contract only."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from marchwarden.contract import ResearchConstraints, ResearchRequest
+from marchwarden.errors import InvalidInput
+
+MOST_COMPLAINTS: Final = 5
+LONGEST_QUOTE: Final = 60
+
+_SAYINGS: Final[Mapping[str, str]] = {
+    "missing": "{name} is required",
+    "extra_forbidden": "unknown argument {name} (allowed: {allowed})",
+    "enum": "{name} must be {expected}, not {given}",
+    "string_too_short": "{name} must not be empty",
+    "string_too_long": "{name} may have at most {max_length} characters, not {length}",
+    "string_unicode": "{name} must be valid UTF-8 text",
+    "string_type": "{name} must be text, not {given}",
+    "int_type": "{name} must be a whole number, not {given}",
+    "float_type": "{name} must be a number, not {given}",
+    "finite_number": "{name} must be a finite number, not {given}",
+    "greater_than_equal": "{name} must be at least {ge}, not {given}",
+    "greater_than": "{name} must be more than {gt:g}, not {given}",
+    "less_than_equal": "{name} must be at most {le}, not {given}",
+    "model_type": "{name} must be an object, not {given}",
+}
+
+
+def checked(arguments: Mapping[str, object]) -> ResearchRequest:
+    """The request in these arguments, or `InvalidInput` with the line that says what is allowed."""
+    try:
+        request = ResearchRequest.model_validate(dict(arguments))
+        # Pydantic looks inside a string only where it has a length to measure; lone surrogates hide in the others.
+        json.dumps(arguments, ensure_ascii=False, default=str).encode()
+    except ValidationError as error:
+        raise InvalidInput(refusal(error)) from None
+    except UnicodeEncodeError:
+        raise InvalidInput("the arguments must be valid UTF-8 text") from None
+    return request
+
+
+def refusal(error: ValidationError) -> str:
+    """Every complaint of a failed check on one line: `depth must be 'shallow', 'balanced' or 'deep', not 'x'`."""
+    complaints = [_complaint(error.title, detail) for detail in error.errors(include_url=False)]
+    more = len(complaints) - MOST_COMPLAINTS
+    return "; ".join(complaints[:MOST_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _complaint(model: str, detail: ErrorDetails) -> str:
+    within = model == ResearchConstraints.__name__ or "constraints" in detail["loc"][:-1]
+    facts = {
+        **detail.get("ctx", {}),
+        "msg": _plain(detail["msg"]),
+        "name": _plain(".".join(str(part) for part in detail["loc"])) or "the arguments",
+        "given": _quoted(detail["input"]),
+        "length": len(str(detail["input"]).strip()),
+        "allowed": ", ".join((ResearchConstraints if within else ResearchRequest).model_fields),
+    }
+    return _SAYINGS.get(detail["type"], "{name}: {msg}").format_map(facts)
+
+
+def _quoted(value: object) -> str:
+    """What was given, shortened and in plain ASCII: it may hold anything."""
+    shown = ascii(value[: LONGEST_QUOTE + 1] if isinstance(value, str) else value)
+    return shown if len(shown) <= LONGEST_QUOTE else shown[:LONGEST_QUOTE] + "..."
+
+
+def _plain(text: str) -> str:
+    return _quoted(text)[1:].rstrip("'\"")

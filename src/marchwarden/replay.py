@@ -1,0 +1,109 @@
+"""Replay: a finished run walked again from its trace and archive alone, sockets closed, and compared with itself."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from marchwarden.budget import Allowance
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import MalformedTrace, ReplayDiverged
+from marchwarden.loop import Investigator
+from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.passages import Passage
+from marchwarden.protocols import Mind
+from marchwarden.record import Store
+
+_OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
+_CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=False)
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What a rerun gave, and the fields in which it differs from what the trace says."""
+
+    result: ResearchResult
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AbsentSource:
+    """Stands where a run's source stood. Everything it knew is in the trace, or nowhere."""
+
+    name: str
+    settings: Mapping[str, object]
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        raise ReplayDiverged(f"the trace holds no search for {query.text!r}")
+
+    async def fetch(self, hit: Hit) -> Document:
+        raise ReplayDiverged(f"the trace holds no fetch of {hit.locator!r}")
+
+    def notices(self) -> Sequence[str]:
+        return ()
+
+
+@dataclass(frozen=True)
+class AbsentMind:
+    """Stands where a run's model stood: its thoughts are in the trace, and it has no others."""
+
+    model_id: str
+    conclusion_tokens: int
+
+    async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
+        raise ReplayDiverged(f"the trace holds no plan of {self.model_id} for {notebook.question!r}")
+
+    async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
+        raise ReplayDiverged(f"the trace holds no such reading of {len(passages)} passages by {self.model_id}")
+
+    async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
+        raise ReplayDiverged(f"the trace holds no conclusion of {self.model_id} for {notebook.question!r}")
+
+
+async def rerun(store: Store, trace_id: str, embedded: Mind) -> Rerun:
+    """Run it again. The embedded mind thinks anew; a model is taken at its recorded word."""
+    recorded = store.reread(trace_id)
+    before, opening = recorded.result, recorded.opening
+    if before is None:
+        raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
+    anew = opening.model_id == embedded.model_id
+    mind = embedded if anew else AbsentMind(opening.model_id, opening.conclusion_tokens)
+    source = AbsentSource(opening.source, opening.settings)
+    with closed_sockets():
+        after = await Investigator(source, mind, store=store, fallback=embedded).rerun(trace_id, rethink=anew)
+    return Rerun(after, differences(before, after))
+
+
+def differences(one: ResearchResult, other: ResearchResult) -> tuple[str, ...]:
+    """The fields that are not the same in both, wall time aside."""
+    left, right = _comparable(one), _comparable(other)
+    return tuple(name for name in left if left[name] != right[name])
+
+
+def _comparable(result: ResearchResult) -> dict[str, object]:
+    return result.model_dump(mode="json", exclude={"cost_metadata": {"wall_time_sec"}})
+
+
+@contextmanager
+def closed_sockets() -> Iterator[None]:
+    """While this is open, nothing in this context can reach out: the interpreter itself refuses."""
+    _watch_sockets()
+    token = _CLOSED.set(True)
+    try:
+        yield
+    finally:
+        _CLOSED.reset(token)
+
+
+@cache
+def _watch_sockets() -> None:
+    """Audit hooks cannot be taken off again, so there is at most one, and it looks at the context."""
+    sys.addaudithook(_refuse_when_closed)
+
+
+def _refuse_when_closed(event: str, _arguments: tuple[object, ...]) -> None:
+    if event in _OUTWARD and _CLOSED.get():
+        raise ReplayDiverged(f"a rerun tried to reach outside ({event})")

@@ -1,0 +1,60 @@
+"""Settings: what the environment says, as one frozen value. Given the environment, never reading it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Self
+
+from marchwarden.errors import InvalidInput
+
+HOME: Final = ".marchwarden"
+_PASSED_ON: Final = ("HOME", "PATH", "TAVILY_API_KEY", "ANTHROPIC_API_KEY")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are kept, and whether stack traces are shown. Keys stay in `environ`, out of every repr."""
+
+    trace_dir: Path
+    index_dir: Path
+    debug: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str], dotenv: str = "") -> Self:
+        """The environment wins over `.env`, and both over the defaults."""
+        known = {**parsed_dotenv(dotenv), **environ}
+        home = Path(known.get("MARCHWARDEN_HOME") or Path.home() / HOME)
+        return cls(
+            trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
+            index_dir=home / "index",
+            debug=known.get("MARCHWARDEN_DEBUG") == "1",
+            environ=known,
+        )
+
+    def secret(self, name: str | None) -> str | None:
+        """The value of a named variable; naming one that is empty is a mistake, not a missing secret."""
+        if name is None:
+            return None
+        if not self.environ.get(name):
+            raise InvalidInput(f"the variable {name} is empty or not set")
+        return self.environ[name]
+
+    def for_child(self, trace_dir: Path) -> dict[str, str]:
+        """What a researcher started as a child process needs: MCP passes on next to nothing by itself."""
+        passed = {
+            name: value for name, value in self.environ.items() if name in _PASSED_ON or name.startswith("MARCHWARDEN_")
+        }
+        return {**passed, "MARCHWARDEN_TRACE_DIR": str(trace_dir)}
+
+
+def parsed_dotenv(text: str) -> dict[str, str]:
+    """`NAME=value` lines; `export`, quotes and comments are understood, anything else is passed over."""
+    pairs = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and name.strip().isidentifier():
+            value = value.strip()
+            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+            pairs[name.strip()] = value[1:-1] if quoted else value.split(" #")[0].strip()
+    return pairs

@@ -1,0 +1,128 @@
+"""Verification: every citation of a run proved again from its trace and archive, with no model and no network."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import ValidationError
+
+from marchwarden.archive import Archive
+from marchwarden.contract import CUT, Citation, ResearchResult
+from marchwarden.errors import ArchiveDamaged, MalformedTrace
+from marchwarden.record import Store
+
+_MARKER: Final = re.compile(r"\[(\d+)\]")
+_BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange")
+
+Line = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was proved, or was not."""
+
+    subject: str
+    proved: bool
+    detail: str
+
+
+def verify(store: Store, trace_id: str) -> list[Check]:
+    """Check the chain of the trace, every body it refers to, and every citation of its result.
+
+    Lines after a damaged one are read all the same, so that the damage is named where it lies.
+    """
+    chain = store.chain(trace_id)
+    lines = [*_readable(store.path(trace_id).read_bytes())]
+    if not lines:
+        raise MalformedTrace(f"trace {trace_id}: not one of its lines can be read")
+    checks = [_whole(chain.damage, torn=chain.torn, lines=lines)]
+    checks += [*_bodies(lines, store.archive)]
+    result = _result(lines)
+    if result is None:
+        return [*checks, Check("result", proved=False, detail="the trace holds no result that can be read")]
+    if result.trace_id != trace_id:
+        checks.append(Check("result", proved=False, detail=f"it belongs to trace {result.trace_id}"))
+    checks += [_cited(number, each, lines, store.archive) for number, each in enumerate(result.citations, 1)]
+    return [*checks, _markers(result)]
+
+
+def _readable(content: bytes) -> Iterator[Line]:
+    for line in content.split(b"\n"):
+        try:
+            parsed = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(parsed, dict) and "action" in parsed:
+            yield parsed
+
+
+def _whole(damage: str, *, torn: bool, lines: Sequence[Line]) -> Check:
+    if damage:
+        return Check("trace", proved=False, detail=damage)
+    if torn:
+        return Check("trace", proved=False, detail="its last line is torn; `marchwarden resume` repairs it")
+    if lines[0]["action"] != "start" or lines[-1]["action"] != "result":
+        return Check("trace", proved=False, detail="it is incomplete: it does not reach from a start to a result")
+    return Check("trace", proved=True, detail=f"{len(lines)} lines, each chained to the one before")
+
+
+def _bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
+    """One line for all bodies that are as they were, one for each that is not."""
+    names = dict.fromkeys(str(line[name]) for line in lines for name in _BODY_FIELDS if line.get(name))
+    intact = 0
+    for name in names:
+        try:
+            archive.load(name)
+        except ArchiveDamaged as error:
+            yield Check("archive", proved=False, detail=str(error))
+        else:
+            intact += 1
+    yield Check("archive", proved=True, detail=f"{intact} of {len(names)} bodies have their hash")
+
+
+def _result(lines: Sequence[Line]) -> ResearchResult | None:
+    for line in reversed(lines):
+        if line["action"] == "result":
+            try:
+                return ResearchResult.model_validate(line.get("result"))
+            except ValidationError:
+                return None
+    return None
+
+
+def _cited(number: int, citation: Citation, lines: Sequence[Line], archive: Archive) -> Check:
+    subject = f"[{number}] {citation.locator}"
+    fault = _fault(citation, lines, archive)
+    if fault:
+        return Check(subject, proved=False, detail=fault)
+    return Check(subject, proved=True, detail=f"verbatim at {citation.start}-{citation.end} of {citation.text_hash}")
+
+
+def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
+    """Why a citation does not hold, or nothing."""
+    if citation.text_hash is None or citation.start is None or citation.end is None:
+        return "it does not say where its excerpt stands"
+    fetched = [line for line in lines if line["action"] == "fetch" and line.get("text_hash") == citation.text_hash]
+    if not any(
+        line.get("content_hash") == citation.content_hash and citation.locator.split("#")[0] == line.get("locator")
+        for line in fetched
+    ):
+        return "this run fetched no such document from there"
+    try:
+        text = archive.load(citation.text_hash).decode()
+    except ArchiveDamaged as error:
+        return str(error)
+    excerpt = text[citation.start : citation.end]
+    if citation.raw_excerpt not in (excerpt, f"{excerpt} {CUT}"):
+        return f"the archived text at {citation.start}-{citation.end} is not the excerpt"
+    return ""
+
+
+def _markers(result: ResearchResult) -> Check:
+    used = {int(number) for number in _MARKER.findall(result.answer)}
+    stray = sorted(used - set(range(1, len(result.citations) + 1)))
+    if stray:
+        return Check("answer", proved=False, detail=f"markers without a citation: {stray}")
+    return Check("answer", proved=True, detail=f"{len(used)} markers, each with its citation")

@@ -1,0 +1,20 @@
+"""One run on a disk that takes no file beyond so many bytes. `python -m tests.filling FOLDER BYTES`."""
+
+import resource
+import sys
+from pathlib import Path
+
+import anyio
+
+from tests.investigating import QUESTION, an_investigator
+
+
+def main() -> None:
+    investigator = an_investigator(Path(sys.argv[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    result = anyio.run(investigator.research, QUESTION)
+    print(" ".join(result.answer.split()), result.trace_complete)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.budget import Budget, tokens_in
+from marchwarden.contract import ResearchConstraints
+
+AMOUNTS = st.one_of(st.integers(-10_000, 10_000), st.just(10**12))
+
+
+def a_budget(tokens: int = 5000, reserve: int = 0) -> Budget:
+    limits = ResearchConstraints(token_budget=tokens, max_sources=5, max_iterations=3)
+    return Budget(limits, wall_time_sec=60, conclusion_tokens=reserve)
+
+
+@given(st.lists(AMOUNTS, max_size=30), st.integers(-5, 10**6), AMOUNTS)
+def test_no_report_of_any_mind_takes_the_tokens_over_the_budget(charges, reserve, last):
+    budget = a_budget(reserve=reserve)
+    for tokens in charges:
+        allowed = budget.left()
+        budget.charge(tokens, allowed, "a thought")
+        assert budget.tokens_used <= budget.limits.token_budget - budget.reserve
+        assert budget.exhausted or tokens <= allowed.tokens
+    conclusion = budget.left_to_conclude()
+    assert conclusion.tokens >= budget.reserve
+    budget.charge(last, conclusion, "the conclusion")
+    assert 0 <= budget.tokens_used <= budget.limits.token_budget
+
+
+@given(st.lists(st.integers(0, 9), max_size=20))
+def test_sources_are_granted_up_to_the_limit_and_never_beyond(wanted):
+    budget = a_budget()
+    granted = [budget.take_sources(each) for each in wanted]
+    assert sum(granted) == min(sum(wanted), 5)
+    assert budget.left().sources == 5 - sum(granted)
+
+
+def test_whoever_reports_more_than_was_allowed_ends_the_spending_and_is_named():
+    budget = a_budget(5000, reserve=1000)
+    budget.charge(29_000, budget.left(), "the mind (read)")
+    assert budget.left().tokens == 0
+    assert budget.left_to_conclude().tokens == 1000
+    assert budget.shortages == ["the mind (read) reported 29000 tokens, 4000 were allowed"]
+
+
+def test_the_reserve_never_takes_more_than_its_share():
+    assert a_budget(1000, reserve=10**9).reserve == 400
+
+
+@given(st.lists(st.floats(0, 100)))
+def test_the_clock_only_moves_forward_whatever_order_steps_arrive_in(moments):
+    budget = a_budget()
+    for moment in moments:
+        budget.at(moment)
+    assert budget.elapsed == max(moments, default=0.0)
+    assert budget.left().seconds >= 0
+
+
+@given(st.text())
+def test_tokens_are_counted_in_fours_and_rounded_up(text):
+    assert 4 * tokens_in(text) - len(text) in range(4)

@@ -1,0 +1,139 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from marchwarden.contract import (
+    CONTRACT_VERSION,
+    DEPTH_PRESETS,
+    Citation,
+    ConfidenceFactors,
+    CostMetadata,
+    Depth,
+    DiscoveryEvent,
+    Gap,
+    GapCategory,
+    OpenQuestion,
+    ResearchConstraints,
+    ResearchRequest,
+    ResearchResult,
+    constraints_for_depth,
+)
+
+NAMES = {
+    "answer",
+    "citations",
+    "gaps",
+    "discovery_events",
+    "open_questions",
+    "confidence",
+    "confidence_factors",
+    "cost_metadata",
+    "trace_id",
+}
+
+
+def a_result() -> ResearchResult:
+    return ResearchResult(
+        answer="It opened in 1931. [1]",
+        citations=(Citation(source="file", locator="a.md#L3", raw_excerpt="It opened in 1931.", confidence=0.8),),
+        gaps=(Gap(topic="cost", category=GapCategory.SOURCE_NOT_FOUND, detail="nothing says it"),),
+        discovery_events=(DiscoveryEvent(type="new_source", query="q", reason="r"),),
+        open_questions=(OpenQuestion(question="why?", context="c", priority="low"),),
+        confidence=0.6,
+        confidence_factors=ConfidenceFactors(
+            num_corroborating_sources=1,
+            source_authority="medium",
+            contradiction_detected=False,
+            query_specificity_match=0.9,
+            budget_exhausted=False,
+        ),
+        cost_metadata=CostMetadata(
+            tokens_used=10, iterations_run=1, wall_time_sec=0.1, budget_exhausted=False, model_id="m"
+        ),
+        trace_id="4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11",
+    )
+
+
+def test_the_version_is_v1_and_the_required_fields_are_those_of_v1():
+    assert CONTRACT_VERSION == "v1"
+    schema = ResearchResult.model_json_schema()
+    assert NAMES <= set(schema["properties"])
+    assert set(schema["required"]) == {"answer", "confidence", "confidence_factors", "cost_metadata", "trace_id"}
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [
+        ("shallow", (2, 5_000, 5)),
+        ("balanced", (5, 20_000, 10)),
+        ("deep", (8, 60_000, 20)),
+        ("abyssal", (5, 20_000, 10)),
+    ],
+)
+def test_a_depth_picks_its_preset_and_an_unknown_one_means_balanced(depth, expected):
+    limits = constraints_for_depth(depth)
+    assert (limits.max_iterations, limits.token_budget, limits.max_sources) == expected
+
+
+def test_explicit_values_win_over_the_preset_and_none_does_not_count_as_explicit():
+    limits = constraints_for_depth("deep", token_budget=1234, max_sources=None)
+    assert (limits.token_budget, limits.max_sources) == (1234, DEPTH_PRESETS["deep"]["max_sources"])
+
+
+def test_only_the_constraints_really_given_overrule_the_depth():
+    given_ = ResearchConstraints(max_iterations=5)
+    limits = ResearchRequest(question="q", depth=Depth.SHALLOW, constraints=given_).limits()
+    assert (limits.max_iterations, limits.token_budget) == (5, 5_000)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"max_iterations": 0},
+        {"max_iterations": 21},
+        {"token_budget": 999},
+        {"max_sources": 0},
+        {"max_sources": "5"},
+        {"max_iterations": True},
+        {"budget": 5},
+    ],
+)
+def test_constraints_out_of_bounds_of_the_wrong_type_or_unknown_are_refused(bad):
+    with pytest.raises(ValidationError):
+        ResearchConstraints.model_validate(bad)
+
+
+@pytest.mark.parametrize("question", ["", "   ", "x" * 501, "\ud800"])
+def test_a_question_must_have_one_to_500_characters_of_valid_text(question):
+    with pytest.raises(ValidationError):
+        ResearchRequest(question=question)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=500).filter(str.strip))
+def test_any_other_question_is_taken_trimmed(question):
+    assert ResearchRequest(question=question).question == question.strip()
+
+
+def test_a_result_survives_the_wire_and_a_newer_minor_version():
+    result = a_result()
+    wire = json.loads(result.model_dump_json())
+    assert ResearchResult.model_validate({**wire, "added_in_v1_9": 1}) == result
+
+
+def test_words_of_another_researcher_are_accepted_where_v1_says_a_string():
+    wire = a_result().model_dump(mode="json")
+    wire["discovery_events"][0]["type"] = "hunch"
+    wire["confidence_factors"]["source_authority"] = "legendary"
+    assert ResearchResult.model_validate(wire).discovery_events[0].type == "hunch"
+
+
+def test_the_contract_loads_pydantic_and_nothing_else_of_ours():
+    ours = "('marchwarden.', 'mcp', 'click')"
+    code = f"import sys, marchwarden.contract; print([name for name in sys.modules if name.startswith({ours})])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "['marchwarden.contract']"

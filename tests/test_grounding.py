@@ -1,0 +1,112 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.contract import CUT, MAX_EXCERPT, GapCategory
+from marchwarden.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
+from marchwarden.notebook import Claim, Conflict, Draft, Notebook
+from tests.world.memory import BRIDGE, FERRIS, note
+
+OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
+
+
+def a_notebook(*documents) -> Notebook:
+    notebook = Notebook("When was the Alder Bridge opened?")
+    for document in documents or (BRIDGE, FERRIS):
+        notebook.add(document)
+    return notebook
+
+
+def test_a_claim_reaches_the_answer_with_the_excerpt_cut_from_the_document():
+    found = grounded(Draft((Claim(OPENED, ("p1.s2",), 0.9),), match=1), a_notebook())
+    assert found.answer == f"{OPENED} [1]"
+    (citation,) = found.citations
+    assert citation.raw_excerpt == OPENED
+    assert citation.locator == "bridge.md#L3"
+    assert BRIDGE.text[citation.start : citation.end] == citation.raw_excerpt
+
+
+@pytest.mark.parametrize("evidence", [(), ("p99.s1",), ("p1.s99",), ("p1.s2\n",), ("https://evil.example",), ("p0",)])
+def test_a_claim_that_points_at_nothing_becomes_a_gap(evidence):
+    found = grounded(Draft((Claim("The bridge is blue.", evidence),), match=1), a_notebook())
+    assert (found.answer, found.citations) == (NO_ANSWER, ())
+    assert [gap.category for gap in found.gaps] == [GapCategory.SOURCE_NOT_FOUND]
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ("The Alder Bridge was opened in 1932.", ["1932"]),
+        ("The bridge was opened by Ada Lovelace.", ["Ada", "Lovelace"]),
+        ("It opened in 1931, see https://evil.example/x", ["https://evil.example/x"]),
+    ],
+)
+def test_a_number_name_or_address_the_excerpt_does_not_say_keeps_a_claim_out(said, missing):
+    found = grounded(Draft((Claim(said, ("p1.s2",)),), match=1), a_notebook())
+    assert found.citations == ()
+    assert all(word in found.gaps[0].detail for word in missing)
+
+
+def test_thousands_separators_and_the_title_do_not_make_a_claim_unsupported():
+    notebook = a_notebook(note("a.md", "It cost 1,200 crowns.", "Alder Bridge"))
+    assert unsupported("The Alder cost 1200 crowns", [notebook.excerpt("p1.s1")]) == []
+
+
+def test_bracketed_numbers_of_a_source_are_not_taken_for_our_markers():
+    notebook = a_notebook(note("a.md", "It opened in 1931.[7] So it is said.[12]"))
+    found = grounded(Draft((Claim("It opened in 1931.[7]", ("p1",)),), match=1), notebook)
+    assert found.answer == "It opened in 1931.(7) [1]"
+
+
+def test_the_same_span_is_cited_once_and_numbers_follow_first_mention():
+    draft = Draft(
+        (Claim(OPENED, ("p1.s2", "p2.s3")), Claim("She opened the Alder Bridge in 1931.", ("p2.s3",))), match=1
+    )
+    found = grounded(draft, a_notebook())
+    assert [line.rsplit(" ", 1)[-1] for line in found.answer.split("\n\n")] == ["[1][2]", "[2]"]
+    assert len(found.citations) == 2
+
+
+def test_a_conflict_is_shown_with_both_excerpts_and_is_a_gap_and_a_discovery():
+    notebook = a_notebook(BRIDGE, note("other.md", "The Alder Bridge was opened in 1934."))
+    draft = Draft((Claim(OPENED, ("p1.s2",)),), 0.9, (Conflict("opening of the bridge", "date", "p1.s2", "p2.s1"),))
+    found = grounded(draft, notebook)
+    assert found.contradicted
+    assert "compare [1] with [2]" in found.answer
+    assert {citation.locator for citation in found.citations} == {"bridge.md#L3", "other.md#L1"}
+    (gap,) = [gap for gap in found.gaps if gap.category is GapCategory.CONTRADICTORY_SOURCES]
+    assert "1931" in gap.detail
+    assert "1934" in gap.detail
+    assert found.discoveries[0].type == "contradiction"
+
+
+def test_copies_of_the_same_words_count_as_one_source():
+    copies = [note(f"{n}.md", f"Copied page {n}\n\n{OPENED}") for n in range(3)]
+    notebook = a_notebook(*copies, FERRIS)
+    hers = Claim("She opened the Alder Bridge in 1931.", ("p4.s3",))
+    claims = (*(Claim(OPENED, (f"p{n}.s2",)) for n in (1, 2, 3)), hers)
+    assert grounded(Draft(claims, 1), notebook).independent_sources == 2
+
+
+@given(st.text(max_size=700))
+def test_an_excerpt_is_verbatim_at_its_span_and_at_most_500_characters(text):
+    notebook = a_notebook(note("any.txt", text))
+    for passage in notebook.passages:
+        for evidence in (passage.id, *(sentence.id for sentence in passage.sentences)):
+            excerpt = notebook.excerpt(evidence)
+            assert len(excerpt.printed) <= MAX_EXCERPT
+            assert excerpt.verbatim == text[excerpt.start : excerpt.end]
+            assert excerpt.printed in (excerpt.verbatim, f"{excerpt.verbatim} {CUT}")
+
+
+@given(st.text(max_size=400), st.text(max_size=100))
+def test_a_snippet_has_50_to_200_characters_or_is_none(text, title):
+    made = snippet(text, title)
+    assert made is None or 50 <= len(made) <= 200
+
+
+@given(st.text())
+def test_no_text_can_forge_a_marker(text):
+    assert not re.search(r"\[\d+\]", unmarked(text))

@@ -1,0 +1,56 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marchwarden.passages import LONGEST_SENTENCE, split
+
+WORDS = st.sampled_from(
+    ["The bridge", "opened in 1931.", "Is it", "so?", "\n\n", "\n", "- item", "# Head", " ", "e.g. Dr.", "…", "|a|b|"]
+)
+TEXTS = st.one_of(st.text(max_size=600), st.lists(WORDS, max_size=200).map(" ".join), st.just("x" * 3000))
+LAYOUTS = st.sampled_from(["prose", "lines", "table"])
+
+
+@given(TEXTS, LAYOUTS)
+@settings(max_examples=200)
+def test_every_letter_and_digit_stands_in_exactly_one_sentence(text, layout):
+    covered = [0] * len(text)
+    for passage in split(text, layout):
+        for sentence in passage.sentences:
+            for at in range(sentence.start, sentence.end):
+                covered[at] += 1
+    assert max(covered, default=0) <= 1
+    assert all(covered[at] == 1 for at, character in enumerate(text) if character.isalnum())
+
+
+@given(TEXTS, LAYOUTS)
+def test_spans_are_ordered_trimmed_bounded_and_numbered(text, layout):
+    passages = split(text, layout, first=7, document=2)
+    assert [passage.id for passage in passages] == [f"p{7 + at}" for at in range(len(passages))]
+    end = 0
+    for passage in passages:
+        assert passage.document == 2
+        assert (passage.start, passage.end) == (passage.sentences[0].start, passage.sentences[-1].end)
+        for number, sentence in enumerate(passage.sentences, 1):
+            assert sentence.id == f"{passage.id}.s{number}"
+            assert end <= sentence.start < sentence.end
+            assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
+            assert sentence.end - sentence.start <= max(LONGEST_SENTENCE, 100)
+            end = sentence.end
+
+
+def test_a_heading_names_the_passages_below_it_and_is_marked_as_one():
+    text = "# Budget\n\nIt is never exceeded. It is counted.\n\nSecond thoughts\n\nThere are none here.\n"
+    first, second = split(text)
+    assert (first.heading, second.heading) == ("Budget", "Second thoughts")
+    assert [sentence.is_heading for sentence in first.sentences] == [True, False, False]
+
+
+def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
+    text = "A sentence that is\nwrapped over lines. Another one.\n- first item\n- second item\n"
+    pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
+    assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
+
+
+def test_a_table_carries_its_first_line_as_heading_of_every_passage():
+    text = "name,year\n" + "\n".join(f"bridge {n},{1900 + n}" for n in range(100))
+    assert {passage.heading for passage in split(text, "table")} == {"name,year"}

@@ -1,0 +1,45 @@
+"""Whatever is asked wrongly is refused in one plain line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from marchwarden.contract import ResearchConstraints, ResearchRequest
+from marchwarden.errors import InvalidInput
+from marchwarden.refusals import checked, refusal
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
+    max_leaves=8,
+)
+arguments = st.dictionaries(
+    st.sampled_from([*ResearchRequest.model_fields, "budget"]) | st.text(st.characters(), max_size=80),
+    anything,
+    max_size=9,
+)
+
+
+@given(arguments)
+def test_any_arguments_become_a_request_or_one_plain_line(given_arguments: dict[str, object]) -> None:
+    try:
+        request = checked(given_arguments)
+    except InvalidInput as error:
+        line = str(error)
+        assert line.isascii()
+        assert line.isprintable()
+        assert 0 < len(line) < 1200
+    else:
+        assert 1 <= len(request.question) <= 500
+
+
+def test_a_refusal_of_constraints_alone_names_their_fields() -> None:
+    with pytest.raises(ValidationError) as caught:
+        ResearchConstraints.model_validate({"tokens": 5})
+    assert refusal(caught.value).startswith("unknown argument tokens (allowed: max_iterations, token_budget,")
+
+
+def test_many_complaints_are_counted_not_listed() -> None:
+    with pytest.raises(InvalidInput, match="; and 3 more"):
+        checked({"question": "q", **{f"x{number}": 1 for number in range(8)}})

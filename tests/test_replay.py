@@ -1,0 +1,59 @@
+import socket
+
+import pytest
+
+from marchwarden.errors import MalformedTrace, ReplayDiverged, SourceError
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.minds.scripted import ScriptedMind
+from marchwarden.notebook import Claim, Draft, Query, Reading, Thought
+from marchwarden.record import Store
+from marchwarden.replay import closed_sockets, rerun
+from tests.investigating import QUESTION, an_investigator
+from tests.world.memory import MemorySource
+
+
+async def test_a_run_of_the_embedded_mind_is_thought_anew_and_comes_out_the_same(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
+    assert again.differences == ()
+    assert again.result.answer == result.answer
+
+
+async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
+    draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
+    mind = ScriptedMind(None, [Thought(Reading(follow_ups=(Query("Ferris"),)), 50, b"raw exchange")], Thought(draft, 9))
+    source = MemorySource(failing={"ferris.md": SourceError("gone")})
+    result = await an_investigator(tmp_path, mind=mind, source=source).research(QUESTION)
+    assert (await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())).differences == ()
+
+
+async def test_a_rerun_leaves_the_trace_as_it_was(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    before = Store(tmp_path).text(result.trace_id)
+    await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
+    assert Store(tmp_path).text(result.trace_id) == before
+    assert Store(tmp_path).traces() == [result.trace_id]
+
+
+async def test_a_mind_that_thinks_otherwise_today_is_told_apart(tmp_path):
+    class Changed(ExtractiveMind):
+        async def conclude(self, notebook, left):
+            return Thought(Draft())
+
+    result = await an_investigator(tmp_path).research(QUESTION)
+    assert "answer" in (await rerun(Store(tmp_path), result.trace_id, Changed())).differences
+
+
+async def test_an_unfinished_run_is_not_rerun(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    path = Store(tmp_path).path(result.trace_id)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    with pytest.raises(MalformedTrace, match="resume"):
+        await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
+
+
+def test_behind_closed_sockets_nothing_reaches_out_and_afterwards_it_does():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with closed_sockets(), pytest.raises(ReplayDiverged):
+            socket.create_connection(server.getsockname(), timeout=1)
+        socket.create_connection(server.getsockname(), timeout=1).close()

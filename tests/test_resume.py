@@ -1,0 +1,77 @@
+"""Runs that are killed, and disks that are full: nothing acknowledged is lost, and a result always lands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from marchwarden.errors import MalformedTrace
+from marchwarden.record import Store
+from marchwarden.replay import differences
+from tests.investigating import QUESTION, an_investigator
+from tests.world.memory import MemorySource
+
+ROOT = Path(__file__).parent.parent
+
+
+async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeats_nothing(tmp_path):
+    undisturbed = await an_investigator(tmp_path / "whole").research(QUESTION)
+    lines = Store(tmp_path / "whole").path(undisturbed.trace_id).read_bytes().splitlines(keepends=True)
+    for kept in range(1, len(lines) + 1):
+        store = Store(tmp_path / f"cut{kept}")
+        store.folder.mkdir()
+        store.archive.folder.symlink_to(tmp_path / "whole" / "archive")
+        torn = lines[kept][:40] if kept < len(lines) else b""
+        store.path(undisturbed.trace_id).write_bytes(b"".join(lines[:kept]) + torn)
+        source = MemorySource()
+        result = await an_investigator(store.folder, source=source).resume(undisturbed.trace_id)
+        assert differences(undisturbed, result) == ()
+        journaled = sum(b'"action":"fetch"' in line or b'"action":"search"' in line for line in lines[:kept])
+        in_all = sum(b'"action":"fetch"' in line or b'"action":"search"' in line for line in lines)
+        assert len(source.calls) == in_all - journaled
+
+
+async def test_a_trace_that_does_not_open_a_run_is_refused(tmp_path):
+    trace_id = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
+    (tmp_path / f"{trace_id}.jsonl").write_bytes(b"")
+    with pytest.raises(MalformedTrace):
+        await an_investigator(tmp_path).resume(trace_id)
+
+
+def test_killed_a_hundred_times_it_is_resumed_a_hundred_times_to_the_same_result(tmp_path):
+    """In a process of its own, because it forks: see tests/killing.py."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.killing", str(tmp_path), "100"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "100 killed, 100 resumed, 0 lost, 0 different"), done.stderr
+
+
+def test_on_a_full_disk_the_answer_still_comes_back_and_the_trace_says_it_is_incomplete(tmp_path):
+    """The kernel's own limit on file size: writes come back short, then fail, as on a full disk."""
+    for limit in (0, 300, 1500, 2500, 4000):
+        folder = tmp_path / str(limit)
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.filling", str(folder), str(limit)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answer, complete = done.stdout.strip().rsplit(" ", 1)
+        assert "1931" in answer
+        assert complete == "False"
+        for trace_id in Store(folder).traces():
+            chain = Store(folder).chain(trace_id)
+            assert not (chain.damage or chain.torn)
+            assert "result" not in {entry.action for entry in chain.entries}
+            if chain.entries[:1] and chain.entries[0].action == "start":
+                resumed = anyio.run(an_investigator(folder).resume, trace_id)
+                assert resumed.trace_complete
+                assert "1931" in resumed.answer

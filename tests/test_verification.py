@@ -1,0 +1,108 @@
+import json
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marchwarden.errors import InvalidInput, MalformedTrace
+from marchwarden.record import Store
+from marchwarden.trace import Journal
+from marchwarden.verification import verify
+from tests.investigating import QUESTION, an_investigator
+
+
+@pytest.fixture(scope="module")
+def finished():
+    """One finished run, to be copied and damaged."""
+    with TemporaryDirectory() as folder:
+        result = anyio.run(an_investigator(Path(folder)).research, QUESTION)
+        yield Path(folder), result
+
+
+def failures(folder: Path, trace_id: str) -> list[str]:
+    return [f"{check.subject}: {check.detail}" for check in verify(Store(folder), trace_id) if not check.proved]
+
+
+def test_a_finished_run_is_proved_one_line_a_citation(finished):
+    folder, result = finished
+    checks = verify(Store(folder), result.trace_id)
+    assert all(check.proved for check in checks)
+    cited = [check.subject for check in checks if check.subject.startswith("[")]
+    assert cited == [f"[{number}] {each.locator}" for number, each in enumerate(result.citations, 1)]
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_one_flipped_byte_anywhere_is_found_and_named(finished, data):
+    original, result = finished
+    with TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(original, Path(folder) / "traces"))
+        files = sorted(path for path in copy.rglob("*") if path.is_file())
+        path = data.draw(st.sampled_from(files))
+        content = bytearray(path.read_bytes())
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] ^= data.draw(st.integers(1, 255))
+        path.write_bytes(content)
+        named = "".join(failures(copy, result.trace_id))
+        if path.suffix == ".jsonl":
+            line = content[:at].count(b"\n") + 1
+            assert f"line {line}" in named or "torn" in named
+        else:
+            assert f"sha256:{path.parent.name}{path.name}" in named
+
+
+def rewritten(folder: Path, trace_id: str, change) -> None:
+    """Forge the last line and seal it again, as somebody who knows how the chain is made would."""
+    path = folder / f"{trace_id}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    last = json.loads(lines[-1])
+    change(last["result"])
+    journal = Journal.reopen(path, trace_id)
+    journal.append("result", last["decision"], {"key": "", "elapsed": 0, "result": last["result"]})
+    journal.close()
+
+
+FORGERIES = {
+    "another excerpt": (
+        lambda r: r["citations"][0].update(raw_excerpt="The Alder Bridge was opened in 1932."),
+        "is not the excerpt",
+    ),
+    "another place": (lambda r: r["citations"][0].update(locator="elsewhere.md#L3"), "fetched no such document"),
+    "another hash": (lambda r: r["citations"][0].update(text_hash="sha256:" + "0" * 64), "fetched no such document"),
+    "another body": (lambda r: r["citations"][0].update(content_hash="sha256:" + "0" * 64), "fetched no such document"),
+    "no span": (lambda r: r["citations"][0].update(start=None), "where its excerpt stands"),
+    "a marker too many": (lambda r: r.update(answer=r["answer"] + " [9]"), "markers without a citation"),
+    "another run": (lambda r: r.update(trace_id="0" * 8), "belongs to trace"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_result_with_a_fresh_seal_is_still_found_out(finished, tmp_path, name):
+    original, result = finished
+    copy = Path(shutil.copytree(original, tmp_path / "traces"))
+    change, expected = FORGERIES[name]
+    rewritten(copy, result.trace_id, change)
+    assert any(expected in failure for failure in failures(copy, result.trace_id))
+
+
+def test_an_unfinished_run_does_not_verify(finished, tmp_path):
+    original, result = finished
+    copy = Path(shutil.copytree(original, tmp_path / "traces"))
+    path = copy / f"{result.trace_id}.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert any("incomplete" in failure for failure in failures(copy, result.trace_id))
+
+
+def test_a_file_of_nonsense_is_malformed_and_a_strange_id_unknown(tmp_path):
+    trace_id = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
+    (tmp_path / f"{trace_id}.jsonl").write_text("nonsense\n{}\n")
+    with pytest.raises(MalformedTrace):
+        verify(Store(tmp_path), trace_id)
+    for strange in ("../../etc/passwd", "t1\n", trace_id + "\n", "", trace_id.upper(), "0" * 36):
+        with pytest.raises(InvalidInput):
+            verify(Store(tmp_path), strange)
