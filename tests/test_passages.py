@@ -51,6 +51,14 @@ def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
     assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
 
 
+def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():
+    text = "Run it:\n\n```\n# not a heading\nmake ask\nmake test\n```\n\nThen read on.\n"
+    passages = split(text)
+    assert not any(sentence.is_heading for passage in passages for sentence in passage.sentences)
+    pieces = [text[s.start : s.end] for p in passages for s in p.sentences]
+    assert pieces == ["Run it:", "# not a heading", "make ask", "make test", "Then read on."]
+
+
 def test_a_table_carries_its_first_line_as_heading_of_every_passage():
     text = "name,year\n" + "\n".join(f"bridge {n},{1900 + n}" for n in range(100))
     assert {passage.heading for passage in split(text, "table")} == {"name,year"}

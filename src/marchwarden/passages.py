@@ -19,7 +19,8 @@ LONGEST_BLOCK: Final = 20_000
 LONGEST_HEADING: Final = 100
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
-_STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6}|```)\s")
+_STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
+_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
@@ -116,18 +117,20 @@ def _line_blocks(text: str) -> Iterator[_Block]:
 
 
 def _prose_blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs end at an empty line; a list item, a table row and a heading stand for themselves."""
+    """Paragraphs end at an empty line; a list item, a table row, a line of code and a heading stand for themselves."""
     lines = [line.span() for line in _LINE.finditer(text) if line[0]]
     block_start: int | None = None
+    fenced = False
     for at, (start, end) in enumerate(lines):
         line = text[start:end]
+        fenced ^= bool(_FENCE.match(line))
         if not _says_something(line):
             if block_start is not None:
                 yield _Block(*_trimmed(text, block_start, start))
             block_start = None
             continue
-        heading = _is_heading(text, lines, at, after_gap=block_start is None)
-        if block_start is not None and (heading or _STARTS_BLOCK.match(line)):
+        heading = not fenced and _is_heading(text, lines, at, after_gap=block_start is None)
+        if block_start is not None and (fenced or heading or _STARTS_BLOCK.match(line)):
             yield _Block(*_trimmed(text, block_start, start))
             block_start = None
         if heading:

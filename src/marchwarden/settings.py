@@ -1,13 +1,15 @@
 """Settings: what the environment says, as one frozen value. Given the environment, never reading it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from marchwarden.errors import InvalidInput
-
 HOME: Final = ".marchwarden"
+_PAIR: Final = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>.*?))\s*(?:\s\#.*)?$"""
+)
 _PASSED_ON: Final = ("HOME", "PATH", "TAVILY_API_KEY", "ANTHROPIC_API_KEY")
 
 
@@ -37,6 +39,9 @@ class Settings:
         if name is None:
             return None
         if not self.environ.get(name):
+            # Imported when something is wrong: the error tree brings pydantic, which `--help` does without.
+            from marchwarden.errors import InvalidInput
+
             raise InvalidInput(f"the variable {name} is empty or not set")
         return self.environ[name]
 
@@ -52,9 +57,7 @@ def parsed_dotenv(text: str) -> dict[str, str]:
     """`NAME=value` lines; `export`, quotes and comments are understood, anything else is passed over."""
     pairs = {}
     for line in text.splitlines():
-        name, equals, value = line.strip().removeprefix("export ").partition("=")
-        if equals and name.strip().isidentifier():
-            value = value.strip()
-            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-            pairs[name.strip()] = value[1:-1] if quoted else value.split(" #")[0].strip()
+        match = _PAIR.match(line)
+        if match:
+            pairs[match["name"]] = next(value for value in match.group("double", "single", "bare") if value is not None)
     return pairs

@@ -1,0 +1,42 @@
+# Everything here works with Python 3.11, pip and make alone.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+Q ?= What happens when a researcher runs out of budget?
+
+.PHONY: ask test check format bench clean
+
+# The question travels through the environment, so that no character in it means anything to the shell.
+# Exit code 1 is an honest "the documents do not say", not a failure of make.
+ask: export MARCHWARDEN_QUESTION := $(Q)
+ask: .venv/installed
+	@$(BIN)/marchwarden ask "$$MARCHWARDEN_QUESTION" --files docs/wiki || [ $$? -eq 1 ]
+
+test: .venv/developing
+	$(BIN)/pytest
+
+check: .venv/developing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/developing
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/developing
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist
+
+.venv/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marchwarden needs Python 3.11 or newer")'
+	@echo "setting up .venv (once, about a minute)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/developing: .venv/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,3 @@
+from marchwarden.cli.main import main
+
+main()

@@ -1,0 +1,20 @@
+"""The one synchronous door, for a prompt or a notebook where nothing is awaited."""
+
+from functools import partial
+
+from anyio.from_thread import start_blocking_portal
+
+from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
+from marchwarden.protocols import Researcher
+
+
+def ask(
+    researcher: Researcher,
+    question: str,
+    context: str | None = None,
+    depth: str = Depth.BALANCED,
+    constraints: ResearchConstraints | None = None,
+) -> ResearchResult:
+    """Ask a researcher and wait. Works inside a running event loop too, because it brings one of its own."""
+    with start_blocking_portal() as portal:
+        return portal.call(partial(researcher.research, question, context, depth, constraints))

@@ -1,0 +1,189 @@
+"""Results, traces and checks as a person reads them. Pure functions to rich renderables; prints nothing itself.
+
+Every text that came from outside is laid out as plain text, cleaned of what a terminal would obey.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from marchwarden.contract import Citation, ConfidenceFactors, Gap, ResearchResult
+from marchwarden.extraction.clean import one_line, printable
+from marchwarden.trace import Entry
+from marchwarden.verification import Check
+
+_BANDS = (
+    (0.9, "several strong sources agree"),
+    (0.7, "mostly grounded"),
+    (0.5, "few sources"),
+    (0.0, "have a person look"),
+)
+_SHOWN_IN_A_STEP = 200
+
+
+@dataclass(frozen=True)
+class TraceSummary:
+    """One run in the list of runs."""
+
+    trace_id: str
+    began: str
+    state: str
+    question: str
+    confidence: float | None = None
+
+
+def result(found: ResearchResult, *, verbose: bool = False) -> RenderableType:
+    """The whole result: answer, confidence, evidence, what is missing, what else turned up."""
+    parts: list[RenderableType] = [_plain(found.answer), _blank(), *_confidence(found)]
+    parts += _section("Sources", [_citation(number, each) for number, each in enumerate(found.citations, 1)])
+    parts += _section("Gaps", [_gap(each) for each in found.gaps])
+    parts += _section(
+        "Discoveries",
+        [
+            _entry(f"{e.type} → {e.suggested_researcher or 'anyone'}", f"{e.query}: {e.reason}")
+            for e in found.discovery_events
+        ],
+    )
+    parts += _section(
+        "Open questions",
+        [
+            _entry(f"{each.priority}: {each.question}", each.source_locator or each.context)
+            for each in found.open_questions
+        ],
+    )
+    parts += [_blank(), *_footer(found, verbose=verbose)]
+    return Group(*parts)
+
+
+def checks(found: Sequence[Check]) -> RenderableType:
+    """One line for each thing that was proved or was not."""
+    lines = [
+        Text(f"{'ok  ' if c.proved else 'FAIL'} ", "green" if c.proved else "bold red")
+        + _text(one_line(f"{c.subject}: {c.detail}", 400))
+        for c in found
+    ]
+    failed = sum(not check.proved for check in found)
+    verdict = f"{failed} of {len(found)} checks failed" if failed else f"verified: all {len(found)} checks hold"
+    return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
+
+
+def steps(entries: Iterable[Entry]) -> RenderableType:
+    """A run, step by step: what was done, why, and what came of it."""
+    return Group(*(part for entry in entries for part in _step(entry)))
+
+
+def traces(found: Sequence[TraceSummary]) -> RenderableType:
+    """The list of runs, the latest first."""
+    return Group(*(part for each in found for part in _summary(each)))
+
+
+def _confidence(found: ResearchResult) -> Iterable[RenderableType]:
+    band = next(words for least, words in _BANDS if found.confidence >= least)
+    yield Text(f"Confidence {found.confidence:.2f}", "bold") + Text(f": {band}")
+    yield _indented(_text(_factors(found.confidence_factors)))
+
+
+def _factors(factors: ConfidenceFactors) -> str:
+    return " · ".join(
+        (
+            f"independent sources {factors.num_corroborating_sources}",
+            f"authority {one_line(factors.source_authority, 20)}",
+            f"match {factors.query_specificity_match:.2f}",
+            "contradiction found" if factors.contradiction_detected else "no contradiction",
+            "budget exhausted" if factors.budget_exhausted else "within budget",
+            f"recency {one_line(factors.recency or 'unknown', 20)}",
+        )
+    )
+
+
+def _citation(number: int, citation: Citation) -> RenderableType:
+    head = Text(f"[{number}] ", "bold") + Text(one_line(citation.locator), "cyan")
+    if citation.title:
+        head.append(f"  {one_line(citation.title, 100)}")
+    return Group(_indented(head), _indented(_text(f"“{' '.join(printable(citation.raw_excerpt).split())}”"), 6))
+
+
+def _gap(gap: Gap) -> RenderableType:
+    return _entry(f"{gap.category.value}: {gap.topic}", gap.detail)
+
+
+def _entry(head: str, detail: str) -> RenderableType:
+    return Group(_indented(_text(f"- {one_line(head)}")), _indented(_text(one_line(detail, 600)), 6))
+
+
+def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
+    cost = found.cost_metadata
+    if verbose:
+        yield _text(
+            f"Cost: {cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.2f} s, "
+            f"mind {one_line(cost.model_id, 80)}"
+        )
+    else:
+        yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
+    note = "" if found.trace_complete else "  (incomplete: the disk refused part of it)"
+    yield _text(f"Trace: {one_line(found.trace_id, 60)}{note}")
+
+
+def _step(entry: Entry) -> Iterable[RenderableType]:
+    elapsed = entry.fields.get("elapsed")
+    when = f"{elapsed:8.3f} s" if isinstance(elapsed, int | float) else entry.timestamp
+    yield (
+        Text(f"{entry.step:3} ", "bold")
+        + Text(f"{when}  ")
+        + Text(one_line(entry.action, 20), "bold cyan")
+        + _text(f"  {one_line(str(entry.fields.get('key', '')), 120)}")
+    )
+    yield _indented(_text(one_line(f"why: {entry.decision}", _SHOWN_IN_A_STEP)), 6)
+    for line in _outcome(entry.fields):
+        yield _indented(_text(one_line(line, _SHOWN_IN_A_STEP)), 6)
+
+
+def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
+    """The few lines that tell what a step brought, by the fields it has."""
+    match fields:
+        case {"error": {"detail": detail}}:
+            yield f"failed: {detail}"
+        case {"request": {"question": question}}:
+            yield f"question: {question}"
+        case {"content_hash": name, "content_length": length}:
+            yield f"kept {length} bytes as {name}"
+        case {"result": {"answer": answer, "confidence": confidence}}:
+            yield f"confidence {confidence}: {answer}"
+        case {"result": {"queries": [*queries]}}:
+            yield from (f"query: {query['text']}" for query in queries)
+        case {"result": {"findings": [*findings], "follow_ups": [*queries]}, "tokens": tokens}:
+            yield f"{len(findings)} findings for {tokens} tokens"
+            yield from (f"next query: {query['text']}" for query in queries)
+        case {"result": {"claims": [*claims]}}:
+            yield from (f"claim: {claim['text']}" for claim in claims)
+        case {"result": [*found]}:
+            yield f"{len(found)} found" if found else "nothing"
+
+
+def _summary(each: TraceSummary) -> Iterable[RenderableType]:
+    confidence = "" if each.confidence is None else f"  {each.confidence:.2f}"
+    yield Text(each.trace_id, "bold cyan") + _text(f"  {each.began[:16].replace('T', ' ')}  {each.state}{confidence}")
+    yield _indented(_text(one_line(each.question, 200)), 4)
+
+
+def _section(title: str, entries: Sequence[RenderableType]) -> list[RenderableType]:
+    return [_blank(), Text(title, "bold"), *entries] if entries else []
+
+
+def _plain(text: str) -> Text:
+    return _text(printable(text))
+
+
+def _text(text: str) -> Text:
+    return Text(text, overflow="fold")
+
+
+def _indented(content: RenderableType, by: int = 2) -> Padding:
+    return Padding(content, (0, 0, 0, by), expand=False)
+
+
+def _blank() -> Text:
+    return Text("")

@@ -1,0 +1,3 @@
+from marchwarden.researchers.files.server import serve_files
+
+serve_files()

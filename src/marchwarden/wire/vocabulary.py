@@ -1,0 +1,60 @@
+"""Vocabulary: what both ends of the wire agree on beyond MCP itself. Knows no server, no client and no transport."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from marchwarden.protocols import Progress
+
+TOOL: Final = "research"
+CONTRACT_KEY: Final = "marchwarden/contract"
+REFUSAL_KEY: Final = "marchwarden/refusal"
+TRACE_SCHEME: Final = "trace://"
+CALLER_GONE: Final = "marchwarden.caller_gone"
+"""Where an HTTP request's scope keeps the event that says nobody waits for its answer any more."""
+
+Refusal = Literal["invalid_input", "failed"]
+
+LONGEST_LINE: Final = 400
+LONGEST_REFUSAL: Final = 1200
+_PROGRESS: Final = re.compile(r"([^:]{1,60}): (.*) \[iteration (\d{1,9}), (\d{1,9}) sources, trace (\S{1,64})\]")
+_TICK: Final = 1e-6
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Text from elsewhere, made safe to show: one line, nothing a terminal would obey, not too long."""
+    shown = "".join(character if character.isprintable() else " " for character in text[: longest * 4])
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+@dataclass
+class Gauge:
+    """Progress as MCP numbers it: the tokens used, moved up a hair where they stand still, because it must increase."""
+
+    last: float = -1.0
+
+    def reading(self, progress: Progress) -> float:
+        self.last = max(float(progress.tokens_used), self.last + _TICK)
+        return self.last
+
+
+def progress_line(progress: Progress) -> str:
+    """One sign of life as a person reads it; the trace id is in it from the first one on."""
+    told = f"{one_line(progress.step, 60).replace(':', ' ')}: {one_line(progress.message)}"
+    return f"{told} [iteration {progress.iteration}, {progress.sources} sources, trace {progress.trace_id}]"
+
+
+def progress_heard(done: float, total: float | None, message: str | None) -> Progress:
+    """The sign of life a server sent; from a server that words it differently, what can be known of it."""
+    used, budget = _whole(done), _whole(total or 0)
+    told = _PROGRESS.fullmatch(message or "")
+    if told is None:
+        return Progress("", "working", one_line(message or ""), tokens_used=used, token_budget=budget)
+    step, text, iteration, sources, trace_id = told.groups()
+    return Progress(one_line(trace_id), one_line(step), one_line(text), int(iteration), used, budget, int(sources))
+
+
+def _whole(number: float) -> int:
+    return max(int(number), 0) if math.isfinite(number) else 0

@@ -1,0 +1,35 @@
+"""The command line as a person runs it: a process of its own, a home of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.world.folder import a_folder
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return a_folder(tmp_path / "library")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MARCHWARDEN_")}
+    return {**kept, "MARCHWARDEN_HOME": str(tmp_path / "home"), "COLUMNS": "80"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, environment: dict[str, str]) -> Run:
+    def run_it(*arguments: str | bytes | Path, **more: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "marchwarden", *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    return run_it

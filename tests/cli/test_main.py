@@ -1,0 +1,198 @@
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from marchwarden.contract import ResearchResult
+from marchwarden.record import Store
+
+QUESTION = "When was the Alder Bridge opened?"
+TRACE = re.compile(r"^Trace: ([0-9a-f-]{36})$", re.MULTILINE)
+
+
+def the_trace(done) -> str:
+    found = TRACE.search(done.stdout)
+    assert found, done.stdout + done.stderr
+    return found[1]
+
+
+def test_a_question_is_answered_over_mcp_with_everything_a_reader_needs(run, folder):
+    done = run("ask", QUESTION, "--files", folder.name)
+    assert done.returncode == 0, done.stderr
+    assert "opened in 1931" in done.stdout
+    assert re.search(r"\[1\] .*(bridge\.md#L3|ferris\.txt#L3)", done.stdout)
+    assert "Confidence 0." in done.stdout
+    assert the_trace(done)
+    assert "search" in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_in_process_and_over_mcp_give_the_same_result(run, folder):
+    results = []
+    for how in ("--local", "--mcp"):
+        done = run("ask", QUESTION, "--files", folder, "--json", how)
+        result = json.loads(done.stdout)
+        del result["trace_id"], result["cost_metadata"]["wall_time_sec"]
+        results.append(result)
+    assert results[0] == results[1]
+
+
+def test_json_is_the_result_alone(run, folder):
+    done = run("ask", QUESTION, "--files", folder, "--local", "--json")
+    assert ResearchResult.model_validate_json(done.stdout).citations
+
+
+def test_verbose_tells_iterations_and_time(run, folder):
+    assert "iterations" in run("ask", QUESTION, "--files", folder, "--local", "-v").stdout
+
+
+def test_what_the_documents_do_not_say_is_admitted_with_exit_code_1(run, folder):
+    done = run("ask", "Who won the 1998 football world cup?", "--files", folder)
+    assert done.returncode == 1
+    assert "does not answer" in done.stdout
+    assert "source_not_found" in done.stdout
+
+
+BAD = {
+    "empty question": (["ask", ""], "question must not be empty"),
+    "blank question": (["ask", "  "], "question must not be empty"),
+    "501 characters": (["ask", "x" * 501], "at most 500 characters"),
+    "not UTF-8": (["ask", b"\xff\xfe"], "UTF-8"),
+    "unknown depth": (["ask", "q", "--depth", "abyssal"], "shallow"),
+    "small budget": (["ask", "q", "--budget", "999"], "1000"),
+    "many iterations": (["ask", "q", "--max-iterations", "21"], "20"),
+    "no source": (["ask", "q"], "--files PATH"),
+    "unknown option": (["ask", "q", "--fils", "x"], "--files"),
+    "no folder": (["ask", "q", "--files", "nowhere"], "nowhere"),
+    "no folder, locally": (["ask", "q", "--files", "nowhere", "--local"], "nowhere"),
+    "long context": (["ask", "q", "--context", "x" * 2001], "at most 2000"),
+    "unknown command": (["aks"], "aks"),
+    "trace path": (["verify", "../../etc/passwd"], "not a trace id"),
+    "trace newline": (["replay", "t1\n"], "not a trace id"),
+    "unknown trace": (["resume", "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"], "no trace"),
+    "missing batch": (["batch", "none.jsonl", "--files", ".", "-o", "out.jsonl"], "none.jsonl"),
+    "serve nothing": (["serve", "files", "--files", "nowhere"], "nowhere"),
+    "serve badly": (["serve", "files", "--files", ".", "--http", "nonsense"], "HOST:PORT"),
+    "serve openly": (["serve", "files", "--files", ".", "--http", "0.0.0.0:0"], "token"),
+    "empty token": (["serve", "files", "--files", ".", "--http", "127.0.0.1:0", "--token-env", "NO_SUCH"], "NO_SUCH"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_clear_line_and_exit_code_2(run, folder, name):
+    arguments, expected = BAD[name]
+    more = ["--files", folder] if arguments[0] == "ask" and "--files" not in arguments and name != "no source" else []
+    done = run(*arguments, *more)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("marchwarden: ")
+    assert expected in line
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense\n", b"{}\n", b'{"step":1,"action":"start"}\n', b"\xff\xfe\x00\n"])
+@pytest.mark.parametrize("command", ["verify", "replay", "resume"])
+def test_a_malformed_trace_gets_one_clear_line_and_exit_code_2(run, tmp_path, command, content):
+    trace_id = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
+    (tmp_path / f"{trace_id}.jsonl").write_bytes(content)
+    done = run(command, trace_id, "--trace-dir", tmp_path)
+    assert done.returncode == (1 if command == "verify" and b"action" in content else 2)
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == done.returncode - 1
+
+
+def test_a_run_is_listed_shown_proved_rerun_and_found_damaged(run, folder, tmp_path):
+    trace_id = the_trace(run("ask", QUESTION, "--files", folder))
+    assert trace_id in run("traces").stdout
+    (listed,) = json.loads(run("traces", "--json").stdout)
+    assert (listed["trace_id"], listed["state"], listed["question"]) == (trace_id, "finished", QUESTION)
+    shown = run("replay", trace_id)
+    assert shown.returncode == 0
+    assert all(action in shown.stdout for action in ("start", "plan", "search", "fetch", "read", "conclude", "result"))
+    assert "identical" in run("replay", trace_id, "--rerun").stdout
+    proved = run("verify", trace_id)
+    assert (proved.returncode, "verified" in proved.stdout) == (0, True)
+    path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"1931", b"1932", 1))
+    damaged = run("verify", trace_id)
+    assert damaged.returncode == 1
+    assert "FAIL trace: line" in damaged.stdout
+
+
+def test_a_rerun_needs_neither_the_folder_nor_the_index(run, folder, tmp_path):
+    trace_id = the_trace(run("ask", QUESTION, "--files", folder))
+    folder.rename(tmp_path / "moved")
+    assert run("replay", trace_id, "--rerun").returncode == 0
+    assert run("verify", trace_id).returncode == 0
+
+
+def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
+    whole = run("ask", QUESTION, "--files", folder, "--json")
+    trace_id = json.loads(whole.stdout)["trace_id"]
+    path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:4]) + b'{"step":5,"ac')
+    assert run("replay", trace_id).returncode == 1
+    done = run("resume", trace_id, "--json")
+    before, after = json.loads(whole.stdout), json.loads(done.stdout)
+    for result in (before, after):
+        del result["cost_metadata"]["wall_time_sec"]
+    assert before == after
+    assert run("verify", trace_id).returncode == 0
+    assert json.loads(run("resume", trace_id, "--json").stdout)["answer"] == after["answer"]
+
+
+def test_ctrl_c_says_how_to_go_on_and_exits_with_130(folder, tmp_path, environment):
+    """The library holds a named pipe's worth of waiting: many files, so that there is time to interrupt."""
+    for number in range(3000):
+        (folder / f"{number}.txt").write_text(f"The Alder Bridge, note {number}.\n" * 20)
+    command = [sys.executable, "-m", "marchwarden", "ask", QUESTION, "--files", str(folder)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stderr
+        told = child.stderr.readline()
+        child.send_signal(signal.SIGINT)
+        told += child.stderr.read()
+    assert child.returncode == 130, told
+    assert "Traceback" not in told
+    found = re.search(r"marchwarden resume ([0-9a-f-]{36})", told)
+    assert found, told
+    assert Store(tmp_path / "home" / "traces").traces() == [found[1]]
+
+
+def test_a_dotenv_file_is_read_and_the_environment_wins(run, folder, tmp_path):
+    (tmp_path / ".env").write_text(f"export MARCHWARDEN_TRACE_DIR='{tmp_path}/from dotenv' # here\nNONSENSE\n")
+    run("ask", QUESTION, "--files", folder, "--local")
+    assert len(Store(tmp_path / "from dotenv").traces()) == 1
+    run("ask", QUESTION, "--files", folder, "--local", MARCHWARDEN_TRACE_DIR=str(tmp_path / "from environment"))
+    assert len(Store(tmp_path / "from dotenv").traces()) == 1
+    assert len(Store(tmp_path / "from environment").traces()) == 1
+
+
+@pytest.mark.parametrize("which", ["result", "constraints"])
+def test_the_contract_is_printed_as_a_json_schema(run, which):
+    assert json.loads(run("contract", which).stdout)["type"] == "object"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ask", "--help"], ["serve", "files", "--help"], ["--version"]])
+def test_help_loads_neither_mcp_nor_pydantic_nor_any_model_library(arguments):
+    code = (
+        "import sys; from marchwarden.cli.main import main\n"
+        f"try: main({arguments!r})\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('mcp', 'pydantic', 'rich', 'tantivy', 'trafilatura', 'nupunkt') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_no_escape_sequence_of_a_document_reaches_the_terminal(run, folder):
+    (folder / "evil.md").write_text(
+        "The Alder Bridge \x1b[31mwas opened\x1b]0;pwned\x07 in 1931 [/red] \u202eno\U000e0041.\n"
+    )
+    done = run("ask", "Alder Bridge opened 1931 red", "--files", folder)
+    assert "evil.md" in done.stdout
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\U000e0041]", done.stdout + done.stderr)

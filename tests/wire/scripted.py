@@ -1,0 +1,164 @@
+"""Researchers that do what a test says, and ways to serve them."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server import Server
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+
+from marchwarden.contract import (
+    Citation,
+    ConfidenceFactors,
+    CostMetadata,
+    Depth,
+    Gap,
+    GapCategory,
+    ResearchConstraints,
+    ResearchRequest,
+    ResearchResult,
+)
+from marchwarden.errors import InvalidInput
+from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
+from marchwarden.wire.http_server import serve_http
+from marchwarden.wire.server import McpServer, build_server
+
+TRACE_ID = "6f9e1c52-9c0e-4c7e-8a53-0d6f3d0c1a11"
+CHILD = (sys.executable, str(Path(__file__).with_name("child.py")))
+
+
+def result(answer: str = "The bridge opened in 1932 [1].") -> ResearchResult:
+    return ResearchResult(
+        answer=answer,
+        citations=(
+            Citation(source="file", locator="bridge.md#L3", raw_excerpt="The bridge opened in 1932.", confidence=0.9),
+        ),
+        gaps=(Gap(topic="cost", category=GapCategory.SOURCE_NOT_FOUND, detail="no document gives it"),),
+        confidence=0.7,
+        confidence_factors=ConfidenceFactors(
+            num_corroborating_sources=1,
+            source_authority="medium",
+            contradiction_detected=False,
+            query_specificity_match=0.8,
+            budget_exhausted=False,
+        ),
+        cost_metadata=CostMetadata(
+            tokens_used=120, iterations_run=1, wall_time_sec=0.5, budget_exhausted=False, model_id="scripted"
+        ),
+        trace_id=TRACE_ID,
+    )
+
+
+STEPS = (
+    Progress(TRACE_ID, "plan", "2 queries", 1, 0, 20_000, 0),
+    Progress(TRACE_ID, "search", "bridge opening year", 1, 0, 20_000, 0),
+    Progress(TRACE_ID, "read", "3 passages of bridge.md", 1, 120, 20_000, 1),
+    Progress(TRACE_ID, "conclude", "1 claim", 1, 120, 20_000, 1),
+)
+
+
+class Answering:
+    """Tells its steps and answers; remembers what it was asked."""
+
+    def __init__(self, answer: ResearchResult | None = None, steps: tuple[Progress, ...] = STEPS) -> None:
+        self.answer = answer or result()
+        self.steps = steps
+        self.asked: list[tuple[str, str | None, str, ResearchConstraints | None]] = []
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        self.asked.append((question, context, depth, constraints))
+        for step in self.steps:
+            await progress(step)
+        return self.answer
+
+
+class Endless:
+    """Never finishes by itself: spends until it is cancelled, and says when that was."""
+
+    def __init__(self) -> None:
+        self.started = anyio.Event()
+        self.stopped = anyio.Event()
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        try:
+            await progress(STEPS[0])
+            self.started.set()
+            await anyio.sleep_forever()
+        finally:
+            self.stopped.set()
+        raise AssertionError
+
+
+class Failing:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        raise self.error
+
+
+def read_trace(trace_id: str) -> str:
+    if trace_id != TRACE_ID:
+        raise InvalidInput("a trace id is a UUID, such as " + TRACE_ID)
+    return '{"step": 1}\n{"step": 2}\n'
+
+
+def server_of(researcher: Researcher) -> McpServer:
+    return build_server(researcher, name="scripted", purpose="Knows about one bridge.", read_trace=read_trace)
+
+
+def foreign(structured: object, *, contract: str | None = None, tool: str = "research") -> Server[Any]:
+    """A server written by somebody else."""
+
+    async def list_tools(_context: object, _params: object) -> ListToolsResult:
+        meta = {"marchwarden/contract": contract} if contract else None
+        schema = ResearchRequest.model_json_schema()
+        output = ResearchResult.model_json_schema()
+        return ListToolsResult(tools=[Tool(name=tool, input_schema=schema, output_schema=output, _meta=meta)])
+
+    async def call_tool(_context: object, _params: object) -> CallToolResult:
+        return CallToolResult(content=[TextContent(text="done")], structured_content=structured)
+
+    return Server("foreign", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+@asynccontextmanager
+async def serving(researcher: Researcher, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[str]:
+    """The researcher on a free port of this machine."""
+    announced, urls = anyio.create_memory_object_stream[str](1)
+    serve = partial(serve_http, server_of(researcher), host, 0, announce=announced.send_nowait, **options)
+    with announced, urls:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve)
+            with anyio.fail_after(10):
+                url = await urls.receive()
+            yield url
+            tasks.cancel_scope.cancel()

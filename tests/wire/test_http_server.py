@@ -1,0 +1,196 @@
+"""Streamable HTTP: who is let in, who is answered, and that a caller who leaves costs nothing more."""
+
+import json
+import signal
+import socket
+import sys
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from marchwarden.errors import InvalidInput
+from marchwarden.wire.http_server import serve_http
+from tests.wire.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
+
+HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+HANDSHAKE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    },
+}
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "research", "arguments": {"question": "q"}, "_meta": {"progressToken": 1}},
+}
+
+
+async def post(url: str, headers: dict[str, str] | None = None, content: bytes | None = None) -> httpx2.Response:
+    async with httpx2.AsyncClient(trust_env=False) as http:
+        body = json.dumps(HANDSHAKE).encode() if content is None else content
+        return await http.post(url, headers={**HEADERS, **(headers or {})}, content=body)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_one_tool_answers_over_http_and_the_trace_can_be_read(mode: Any) -> None:
+    async with serving(Answering()) as url, Client(url, mode=mode) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["research"]
+        reply = await client.call_tool("research", {"question": "q"})
+        assert reply.structured_content == result().model_dump(mode="json")
+        assert (await client.read_resource(f"trace://{TRACE_ID}")).contents
+
+
+async def test_without_the_token_everything_is_a_401_that_names_the_scheme() -> None:
+    async with serving(Answering(), token="open sesame") as url:
+        for shown in ({}, {"authorization": "Bearer open"}, {"authorization": "open sesame"}, {"authorization": ""}):
+            refused = await post(url, shown)
+            assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert (await post(url.removesuffix("/mcp"))).status_code == 401
+        assert (await post(url, {"authorization": "bearer open sesame"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:{port}", 200),
+        ("localhost:{port}", 200),
+        ("known.example:8000", 200),
+        ("known.example:8001", 421),
+        ("localhost", 421),
+        ("localhost:{port}.attacker.example", 421),
+        ("127.0.0.1:1", 421),
+        ("attacker.example:{port}", 421),
+    ],
+)
+async def test_only_the_exact_hosts_are_answered(host: str, status: int) -> None:
+    async with serving(Answering(), allowed_hosts=["known.example:8000"]) as url:
+        answer = await post(url, {"host": host.format(port=httpx2.URL(url).port)})
+    assert answer.status_code == status
+
+
+async def test_a_page_of_another_origin_is_refused() -> None:
+    async with serving(Answering()) as url:
+        assert (await post(url, {"origin": "http://attacker.example"})).status_code == 403
+        assert (await post(url, {"origin": url.removesuffix("/mcp")})).status_code == 200
+
+
+async def test_a_body_too_large_is_refused_before_it_is_read() -> None:
+    async with serving(Answering()) as url:
+        assert (await post(url, content=b" " * (1 << 18) + b" ")).status_code == 413
+
+
+async def test_a_lone_surrogate_is_refused_and_not_swallowed() -> None:
+    async with serving(Answering()) as url, httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
+        session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
+        body = json.dumps(CALL).replace('"q"', '"\\ud800"')
+        refused = await http.post(url, content=body, headers={"mcp-session-id": session})
+    assert refused.status_code == 400
+    assert "Parse error" in refused.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_cancelled_call_stops_the_researcher(mode: Any) -> None:
+    researcher = Endless()
+    async with serving(researcher) as url, Client(url, mode=mode) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "research", {"question": "q"})
+            with anyio.fail_after(5):
+                await researcher.started.wait()
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(5):
+            await researcher.stopped.wait()
+
+
+async def test_a_closed_stream_of_the_2025_wire_stops_the_researcher_too() -> None:
+    researcher = Endless()
+    async with serving(researcher) as url, httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
+        session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
+        async with http.stream("POST", url, json=CALL, headers={"mcp-session-id": session}) as stream:
+            assert stream.status_code == 200
+            with anyio.fail_after(5):
+                await researcher.started.wait()
+        with anyio.fail_after(5):
+            await researcher.stopped.wait()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mode: Any) -> None:
+    researcher, replies = Endless(), []
+
+    async with httpx2.AsyncClient(trust_env=False) as http, anyio.create_task_group() as tasks:
+        async with serving(researcher) as url:
+
+            async def ask() -> None:
+                async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+                    replies.append(await client.call_tool("research", {"question": "q"}))
+
+            tasks.start_soon(ask)
+            with anyio.fail_after(5):
+                await researcher.started.wait()
+        assert researcher.stopped.is_set()
+    assert replies[0].is_error
+    assert "the server is stopping" in str(replies[0].content[0])
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "line"),
+    [
+        ("0.0.0.0", {}, "0.0.0.0 can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("192.0.2.1", {}, "192.0.2.1 can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("example.org", {}, "example.org can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("0.0.0.0", {"token": "t"}, "listening on 0.0.0.0 needs the host names callers use"),
+        ("127.0.0.1", {"token": " "}, "the token is empty"),
+    ],
+)
+async def test_an_open_door_is_refused(host: str, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(InvalidInput, match=line):
+        await serve_http(server_of(Answering()), host, 0, **options)
+
+
+async def test_on_every_address_only_the_named_hosts_are_answered() -> None:
+    async with serving(Answering(), host="0.0.0.0", token="t", allowed_hosts=["known.example:1"]) as url:
+        shown = {"authorization": "Bearer t"}
+        assert (await post(url, {**shown, "host": "attacker.example"})).status_code == 421
+        assert (await post(url, {**shown, "host": "known.example:1"})).status_code == 200
+        assert (await post(url, shown)).status_code == 200
+
+
+async def test_a_taken_port_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidInput, match=f"cannot listen on 127.0.0.1:{port}: .*in use"):
+            await serve_http(server_of(Answering()), "127.0.0.1", port)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_server_quietly(sent: signal.Signals) -> None:
+    script = (
+        "import anyio, functools\n"
+        "from marchwarden.wire.http_server import serve_http\n"
+        "from tests.wire.scripted import Endless, server_of\n"
+        "say = functools.partial(print, flush=True)\n"
+        "anyio.run(functools.partial(serve_http, server_of(Endless()), '127.0.0.1', 0, announce=say))\n"
+    )
+    async with await anyio.open_process([sys.executable, "-c", script]) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with anyio.fail_after(20):
+            url = (await process.stdout.receive()).decode().strip()
+            async with httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
+                session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
+                async with http.stream("POST", url, json=CALL, headers={"mcp-session-id": session}) as stream:
+                    await anext(stream.aiter_bytes())
+                    process.send_signal(sent)
+                    with pytest.raises(anyio.EndOfStream):
+                        await process.stderr.receive()
+            assert await process.wait() == 0

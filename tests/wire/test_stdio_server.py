@@ -1,0 +1,114 @@
+"""Stdio, spoken by hand: only protocol on stdout, every bad line answered, a quiet end."""
+
+import json
+import signal
+import subprocess
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from tests.wire.scripted import CHILD, result
+
+HANDSHAKE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hand", "version": "1"}},
+}
+
+
+def call(question: str) -> dict[str, Any]:
+    params = {"name": "research", "arguments": {"question": question}}
+    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+
+
+def conversation(behaviour: str, *sent: object) -> list[Any]:
+    """What a child answers to these lines, its input closed behind them only after the last answer."""
+    lines = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in sent)
+    with subprocess.Popen([*CHILD, behaviour], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(lines.encode())
+        child.stdin.flush()
+        answers = [json.loads(child.stdout.readline()) for _ in sent]
+        child.stdin.close()
+        assert child.stdout.read() == b""
+        assert child.wait(10) == 0
+    return answers
+
+
+def test_stdout_carries_only_protocol_whatever_the_researcher_prints() -> None:
+    with subprocess.Popen([*CHILD, "prints-garbage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        printed_before_serving = [child.stdout.readline() for _ in range(4)]
+        child.stdin.write((json.dumps(HANDSHAKE) + "\n" + json.dumps(call("q")) + "\n").encode())
+        child.stdin.flush()
+        answers = [json.loads(child.stdout.readline()) for _ in range(2)]
+        child.stdin.close()
+        assert child.stdout.read() == b""
+    assert printed_before_serving[0] == b"Welcome to the researcher!\n"
+    assert answers[1]["result"]["structuredContent"] == result().model_dump(mode="json")
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_conversation_goes_on() -> None:
+    answers = conversation("answers", HANDSHAKE, "{]", {"jsonrpc": "2.0", "id": 3, "method": "ping"})
+    by_id = {answer["id"]: answer for answer in answers}
+    assert by_id.keys() == {1, None, 3}
+    assert by_id[None]["error"]["code"] == -32700
+    assert by_id[3]["result"] == {}
+
+
+def test_a_lone_surrogate_is_refused_in_one_line() -> None:
+    _, refused = conversation("answers", HANDSHAKE, call("\ud800"))
+    assert refused["result"]["isError"]
+    assert refused["result"]["content"][0]["text"] == "question must be valid UTF-8 text"
+
+
+def test_a_line_without_end_ends_the_conversation_and_not_the_memory() -> None:
+    with subprocess.Popen([*CHILD, "answers"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        out, _ = child.communicate(b"x" * (2 << 20), timeout=20)
+    assert (out, child.returncode) == (b"", 0)
+
+
+async def _started(process: Process) -> None:
+    """Until the endless call has told its first step."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    asked = call("q")
+    asked["params"]["_meta"] = {"progressToken": 1}
+    await process.stdin.send((json.dumps(HANDSHAKE) + "\n" + json.dumps(asked) + "\n").encode())
+    answers = BufferedByteReceiveStream(process.stdout)
+    for _ in range(2):
+        line = await answers.receive_until(b"\n", 1 << 16)
+    assert b"notifications/progress" in line
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_stops_the_researcher_and_ends_quietly_though_the_input_stays_open(
+    tmp_path: Any, sent: signal.Signals
+) -> None:
+    note = tmp_path / "note"
+    with anyio.fail_after(20):
+        async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
+            assert process.stderr is not None
+            await _started(process)
+            process.send_signal(sent)
+            assert await process.wait() == 0
+            with pytest.raises(anyio.EndOfStream):
+                await process.stderr.receive()
+    assert note.read_text() == "stopped"
+
+
+async def test_a_closed_input_stops_the_researcher(tmp_path: Any) -> None:
+    note = tmp_path / "note"
+    with anyio.fail_after(20):
+        async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
+            assert process.stdin is not None
+            await _started(process)
+            await process.stdin.aclose()
+            assert await process.wait() == 0
+    assert note.read_text() == "stopped"
