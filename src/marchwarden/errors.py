@@ -5,9 +5,11 @@ MarchwardenError
 │   ├── UnknownTrace        no trace of that id here
 │   └── MalformedTrace      the trace's lines cannot be read as a run
 ├── SourceError             something outside failed: becomes a gap of its category
+│   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over
 ├── StorageError            the disk refused: the run goes on, its trace says it is incomplete
-│   └── ArchiveDamaged      archived bytes are missing or are not what their hash says
+│   ├── ArchiveDamaged      archived bytes are missing or are not what their hash says
+│   └── IndexDamaged        the files researcher's index must be built again (researchers.files)
 ├── ReplayDiverged          a rerun needed something the trace does not hold
 └── ResearcherUnavailable   a remote researcher died, hung, or broke the contract
 """

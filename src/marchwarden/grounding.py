@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from marchwarden.clean import printable
 from marchwarden.contract import (
     Authority,
     Citation,
@@ -83,8 +84,8 @@ def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
 
 
 def unmarked(text: str) -> str:
-    """A text with nothing in it that could be taken for one of our citation markers."""
-    return _MARKER_LIKE.sub(r"(\1)", " ".join(text.split()))
+    """A text on one line, with nothing in it that acts or that could be taken for one of our citation markers."""
+    return _MARKER_LIKE.sub(r"(\1)", " ".join(printable(text).split()))
 
 
 def highest_authority(documents: Iterable[Document]) -> Authority:

@@ -131,6 +131,7 @@ class Investigation:
         self.gaps: list[Gap] = []
 
     async def run(self) -> ResearchResult:
+        await self._prepare()
         queries = await self._plan()
         going_on = bool(queries)
         while going_on and self._can_go_on(queries):
@@ -139,6 +140,13 @@ class Investigation:
             await self._fetch()
             queries, going_on = await self._read()
         return self._landed(await self._conclude())
+
+    async def _prepare(self) -> None:
+        try:
+            await self.source.ready(partial(self._report, "prepare"))
+        except SourceError as error:
+            self._could_not(self.source.name, error)
+        self.record.start_clock()
 
     async def _plan(self) -> Sequence[Query]:
         await self._report("plan", "planning what to look for")

@@ -1,6 +1,6 @@
 """The three seams of Marchwarden: where evidence comes from, who decides, who can be asked."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +8,9 @@ from marchwarden.budget import Allowance
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.passages import Passage
+
+Tell = Callable[[str], Coroutine[object, object, None]]
+"""Takes a line about work in progress."""
 
 
 class Source(Protocol):
@@ -21,6 +24,10 @@ class Source(Protocol):
     @property
     def settings(self) -> Mapping[str, object]:
         """What is needed to build it again, for the trace. Plain JSON, never a secret."""
+        ...
+
+    async def ready(self, tell: Tell) -> None:
+        """Do what must be done before the first search, such as indexing. Not charged to the run's time."""
         ...
 
     async def search(self, query: Query) -> Sequence[Hit]: ...

@@ -132,7 +132,7 @@ class Record:
         known = journal.entries if journal else entries
         self._known = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in known}
         self._clock = clock
-        self._began = clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
+        self._began = clock()
         self._rethink = rethink
 
     @property
@@ -154,6 +154,10 @@ class Record:
     def result(self) -> ResearchResult | None:
         entry = self._known.get(("result", ""))
         return ResearchResult.model_validate(entry.fields["result"]) if entry else None
+
+    def start_clock(self) -> None:
+        """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
+        self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
 
     async def search(self, query: Query, perform: Callable[[], Awaitable[Sequence[Hit]]], why: str) -> tuple[Hit, ...]:
         entry = self._recall("search", query.text)

@@ -14,7 +14,7 @@ from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.loop import Investigator
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.passages import Passage
-from marchwarden.protocols import Mind
+from marchwarden.protocols import Mind, Tell
 from marchwarden.record import Store
 
 _OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
@@ -35,6 +35,9 @@ class AbsentSource:
 
     name: str
     settings: Mapping[str, object]
+
+    async def ready(self, tell: Tell) -> None:
+        """There is nothing to prepare."""
 
     async def search(self, query: Query) -> Sequence[Hit]:
         raise ReplayDiverged(f"the trace holds no search for {query.text!r}")

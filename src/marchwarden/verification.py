@@ -97,7 +97,9 @@ def _cited(number: int, citation: Citation, lines: Sequence[Line], archive: Arch
     fault = _fault(citation, lines, archive)
     if fault:
         return Check(subject, proved=False, detail=fault)
-    return Check(subject, proved=True, detail=f"verbatim at {citation.start}-{citation.end} of {str(citation.text_hash)[:19]}")
+    return Check(
+        subject, proved=True, detail=f"verbatim at {citation.start}-{citation.end} of {str(citation.text_hash)[:19]}"
+    )
 
 
 def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:

@@ -26,10 +26,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(tmp_path: Path, environment: dict[str, str]) -> Run:
-    def run_it(*arguments: str | bytes | Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    def run_it(*arguments: str | bytes | Path, cwd: Path = tmp_path, **more: str) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "marchwarden", *arguments]
         return subprocess.run(
-            command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=False, timeout=60
+            command, cwd=cwd, env=environment | more, capture_output=True, text=True, check=False, timeout=60
         )
 
     return run_it

@@ -1,4 +1,6 @@
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,7 @@ def questions(tmp_path):
     return path
 
 
-def answers(path) -> dict[object, dict]:
+def answers(path: Path) -> Any:
     return {each["id"]: each["result"] for each in map(json.loads, path.read_text().splitlines())}
 
 

@@ -56,7 +56,7 @@ def test_what_the_documents_do_not_say_is_admitted_with_exit_code_1(run, folder)
     assert "source_not_found" in done.stdout
 
 
-BAD = {
+BAD: dict[str, tuple[list[str | bytes], str]] = {
     "empty question": (["ask", ""], "question must not be empty"),
     "blank question": (["ask", "  "], "question must not be empty"),
     "501 characters": (["ask", "x" * 501], "at most 500 characters"),
@@ -130,12 +130,13 @@ def test_a_rerun_needs_neither_the_folder_nor_the_index(run, folder, tmp_path):
 
 
 def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
-    whole = run("ask", QUESTION, "--files", folder, "--json")
+    """Its folder was written relative to where we stood; we stand elsewhere now."""
+    whole = run("ask", QUESTION, "--files", folder.name, "--json")
     trace_id = json.loads(whole.stdout)["trace_id"]
     path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:4]) + b'{"step":5,"ac')
     assert run("replay", trace_id).returncode == 1
-    done = run("resume", trace_id, "--json")
+    done = run("resume", trace_id, "--json", cwd=folder)
     before, after = json.loads(whole.stdout), json.loads(done.stdout)
     for result in (before, after):
         del result["cost_metadata"]["wall_time_sec"]

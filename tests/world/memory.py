@@ -7,6 +7,7 @@ import anyio
 
 from marchwarden.errors import SourceError
 from marchwarden.notebook import Document, Hit, Query
+from marchwarden.protocols import Tell
 
 
 def note(locator: str, text: str, title: str = "") -> Document:
@@ -43,6 +44,9 @@ class MemorySource:
     @property
     def settings(self) -> Mapping[str, object]:
         return {"documents": len(self.documents)}
+
+    async def ready(self, tell: Tell) -> None:
+        await tell(f"{len(self.documents)} documents are here")
 
     async def search(self, query: Query) -> Sequence[Hit]:
         self.calls.append(f"search {query.text}")

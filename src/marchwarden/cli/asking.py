@@ -116,10 +116,11 @@ def resume(settings: "Settings", trace_id: str, as_json: bool, verbose: bool, tr
 
     from marchwarden.cli.watching import progress_sink
     from marchwarden.record import Store
+    from marchwarden.researchers.files import FilesResearcher
 
     kept = trace_dir or settings.trace_dir
     opening = Store(kept).reread(trace_id).opening
-    investigator = _in_process(settings, _folders(opening.settings), kept)
+    investigator = FilesResearcher.again(opening.settings, trace_dir=kept, index_dir=settings.index_dir)
     with progress_sink() as sink:
         found = anyio.run(partial(investigator.resume, trace_id, progress=sink.report))
     return _print(found, as_json=as_json, verbose=verbose)
@@ -182,13 +183,6 @@ def _need(folders: tuple[str, ...]) -> None:
     for folder in folders:
         if not Path(folder).exists():
             raise InvalidInput(f"there is no folder or file {folder!r}")
-
-
-def _folders(settings: object) -> tuple[str, ...]:
-    match settings:
-        case {"folders": [*folders]}:
-            return tuple(str(folder) for folder in folders)
-    return ()
 
 
 def _shown(asked: "Researcher", request: "ResearchRequest", *, as_json: bool, verbose: bool) -> int:

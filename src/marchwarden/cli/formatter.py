@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from marchwarden.clean import one_line, printable
 from marchwarden.contract import Citation, ConfidenceFactors, Gap, ResearchResult
-from marchwarden.extraction.clean import one_line, printable
 from marchwarden.trace import Entry
 from marchwarden.verification import Check
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from marchwarden.extraction.clean import one_line
+from marchwarden.clean import one_line
 from marchwarden.protocols import Progress
 
 

@@ -16,8 +16,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from marchwarden.clean import one_line
 from marchwarden.wire.lines import OversizedLine, line_of, lines, message_in
-from marchwarden.wire.vocabulary import one_line
 
 LARGEST_ANSWER: Final = 16 << 20
 LEAVING_SEC: Final = 2.0

@@ -25,6 +25,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable
 from marchwarden.protocols import Progress, ProgressSink, quiet
@@ -36,7 +37,6 @@ from marchwarden.wire.vocabulary import (
     LONGEST_REFUSAL,
     REFUSAL_KEY,
     TOOL,
-    one_line,
     progress_heard,
 )
 

@@ -27,6 +27,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError
 from marchwarden.protocols import Progress, ProgressSink, Researcher
@@ -40,7 +41,6 @@ from marchwarden.wire.vocabulary import (
     TRACE_SCHEME,
     Gauge,
     Refusal,
-    one_line,
     progress_line,
 )
 

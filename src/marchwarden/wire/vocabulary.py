@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from marchwarden.clean import one_line
 from marchwarden.protocols import Progress
 
 TOOL: Final = "research"
@@ -16,17 +17,9 @@ CALLER_GONE: Final = "marchwarden.caller_gone"
 
 Refusal = Literal["invalid_input", "failed"]
 
-LONGEST_LINE: Final = 400
 LONGEST_REFUSAL: Final = 1200
 _PROGRESS: Final = re.compile(r"([^:]{1,60}): (.*) \[iteration (\d{1,9}), (\d{1,9}) sources, trace (\S{1,64})\]")
 _TICK: Final = 1e-6
-
-
-def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Text from elsewhere, made safe to show: one line, nothing a terminal would obey, not too long."""
-    shown = "".join(character if character.isprintable() else " " for character in text[: longest * 4])
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 @dataclass

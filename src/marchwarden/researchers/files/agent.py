@@ -1,16 +1,23 @@
 """FilesResearcher: the loop over a folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final, Self
 
+from pydantic import TypeAdapter, ValidationError
+
+from marchwarden.errors import MalformedTrace
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.record import Store
+from marchwarden.researchers.files.models import Folder, Place
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
 
-NAME = "files"
-PURPOSE = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."
+NAME: Final = "files"
+PURPOSE: Final = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."
+_PLACES: Final = TypeAdapter(tuple[Place, ...])
 
 
 class FilesResearcher(Investigator):
@@ -18,13 +25,22 @@ class FilesResearcher(Investigator):
 
     def __init__(
         self,
-        *folders: str | Path,
+        *folders: str | Path | Folder,
         mind: Mind | None = None,
         trace_dir: str | Path | None = None,
         index_dir: str | Path | None = None,
     ) -> None:
         home = Path.home() / HOME
-        source = FilesSource([Path(folder) for folder in folders], index_dir=Path(index_dir or home / "index"))
+        source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
         store = Store(Path(trace_dir or home / "traces"))
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
+
+    @classmethod
+    def again(cls, settings: Mapping[str, object], *, trace_dir: Path, index_dir: Path) -> Self:
+        """The researcher that a trace describes."""
+        try:
+            places = _PLACES.validate_python(settings.get("folders"))
+        except ValidationError as error:
+            raise MalformedTrace("the trace does not say which folders its researcher had") from error
+        return cls(*map(Folder.again, places), trace_dir=trace_dir, index_dir=index_dir)

@@ -1,0 +1,33 @@
+"""Text with nothing in it that could act: on a terminal, on a reader's eyes, on whoever parses it next.
+
+Everything else stays as it was written; no Unicode normalisation, no prettier quotation marks.
+"""
+
+import re
+from typing import Final
+
+_NEWLINE: Final = re.compile(r"\r\n?")
+# What Python's str.split() takes for white space becomes a space, so that no two words grow together.
+_ODD_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+_DANGEROUS: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # the rest of C0 and C1, DEL
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls
+    "\U000e0000-\U000e007f]"  # tag characters: text that is not shown
+)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text without control, bidirectional and tag characters. CRLF and CR become LF: its lines stay its lines."""
+    text = _NEWLINE.sub("\n", text)
+    if text.isascii() and text.isprintable():
+        return text
+    text = _ODD_SPACE.sub(" ", text)
+    text = _DANGEROUS.sub("", text)
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def one_line(text: str, longest: int = 300) -> str:
+    """The same on one line, for titles, names and reasons."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"

@@ -1,0 +1,92 @@
+"""The text of an EPUB: its chapters in reading order, each read as a web page."""
+
+import posixpath
+import zipfile
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+from urllib.parse import unquote
+
+import lxml.etree
+
+from marchwarden.extraction import webpage
+from marchwarden.extraction.archives import entry, refuse_bomb
+from marchwarden.extraction.charset import decoded
+from marchwarden.extraction.document import Extracted, Part, Unreadable, joined
+from marchwarden.extraction.plain import day
+
+MOST_CHAPTERS: Final = 2_000
+
+_NAMES: Final = {
+    "container": "urn:oasis:names:tc:opendocument:xmlns:container",
+    "opf": "http://www.idpf.org/2007/opf",
+    "dc": "http://purl.org/dc/elements/1.1/",
+}
+
+
+@dataclass(frozen=True)
+class _Package:
+    """What the package file says: the chapters in reading order, and the book about itself."""
+
+    chapters: tuple[str, ...]
+    title: str
+    author: str
+    published: date | None
+
+
+def read(archive: zipfile.ZipFile) -> Extracted:
+    """Every chapter's text, marked `chapter=N` by its place in the reading order."""
+    refuse_bomb(archive)
+    package = _package(archive)
+    parts = [Part(f"chapter={at}", _chapter(archive, name)) for at, name in enumerate(package.chapters, 1)]
+    text, marks = joined(parts)
+    if not text:
+        raise Unreadable("an EPUB without text")
+    return Extracted(
+        text=text,
+        title=package.title,
+        author=package.author,
+        published=package.published,
+        media_type="application/epub+zip",
+        marks=marks,
+    )
+
+
+def _package(archive: zipfile.ZipFile) -> _Package:
+    container = _xml(entry(archive, "META-INF/container.xml"))
+    rootfile = container.find(".//container:rootfile", _NAMES)
+    if rootfile is None or not rootfile.get("full-path"):
+        raise Unreadable("a damaged EPUB")
+    path = str(rootfile.get("full-path"))
+    package = _xml(entry(archive, path))
+    files = {item.get("id"): item.get("href") or "" for item in package.iterfind(".//opf:manifest/opf:item", _NAMES)}
+    spine = [files.get(item.get("idref"), "") for item in package.iterfind(".//opf:spine/opf:itemref", _NAMES)]
+    if len(spine) > MOST_CHAPTERS:
+        raise Unreadable(f"an EPUB of {len(spine)} chapters; at most {MOST_CHAPTERS} are read")
+    folder = posixpath.dirname(path)
+    return _Package(
+        chapters=tuple(posixpath.normpath(posixpath.join(folder, unquote(href))) if href else "" for href in spine),
+        title=_said(package, "title"),
+        author=_said(package, "creator"),
+        published=day(_said(package, "date")),
+    )
+
+
+def _said(package: lxml.etree._Element, name: str) -> str:
+    return str(package.findtext(f".//dc:{name}", "", _NAMES) or "")
+
+
+def _xml(content: bytes) -> lxml.etree._Element:
+    parser = lxml.etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        return lxml.etree.fromstring(content, parser)
+    except (lxml.etree.LxmlError, ValueError) as error:
+        raise Unreadable("a damaged EPUB") from error
+
+
+def _chapter(archive: zipfile.ZipFile, name: str) -> str:
+    """A chapter that is missing or says nothing (a cover, a picture) is an empty one."""
+    try:
+        return webpage.all_text(decoded(entry(archive, name)))
+    except Unreadable:
+        return ""

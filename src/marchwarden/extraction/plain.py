@@ -1,0 +1,112 @@
+"""Text that is its own document: prose, code, tables, records. Kept line for line, so that a line number leads back."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Final
+
+from marchwarden.clean import printable
+from marchwarden.extraction.document import Extracted
+from marchwarden.passages import Layout
+
+LONGEST_TITLE: Final = 120
+
+_PROSE: Final[Mapping[str, str]] = {
+    ".txt": "text/plain",
+    ".text": "text/plain",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".rst": "text/x-rst",
+    ".adoc": "text/asciidoc",
+    ".org": "text/org",
+    ".tex": "text/x-tex",
+}
+_TABLES: Final[Mapping[str, str]] = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
+_RECORDS: Final[Mapping[str, str]] = {
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".xml": "application/xml",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".toml": "application/toml",
+}
+_CODE: Final = re.compile(
+    r"\.(?:"
+    r"asm|awk|bash|bat|c|cc|cfg|clj|cmake|conf|cpp|cs|css|cu|d|dart|diff|el|erl|ex|exs|f90|fish|fs|go|"
+    r"gradle|graphql|groovy|h|hh|hpp|hs|ini|ipynb|java|jl|js|jsx|kt|less|lisp|log|lua|m|mjs|ml|mm|nim|"
+    r"nix|patch|php|pl|pm|properties|proto|ps1|py|pyi|pyx|r|rb|rs|sass|scala|scm|scss|sh|sql|sv|swift|"
+    r"tcl|tf|ts|tsx|v|vb|vhd|vim|vue|zig|zsh"
+    r")"
+)
+_MARKED_HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_UNDERLINED: Final = re.compile(r"^(?![=\-~^\"'*+#]+$)(\S.*)\n([=\-~^\"'*+#])\2{2,}[ \t]*$", re.MULTILINE)
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,10000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_FIELD: Final = re.compile(r"^(title|author|date)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
+_FIRST_LINES: Final = 10_000
+
+
+def is_known(suffix: str) -> bool:
+    """Whether such a name means text that is read as it stands, even when it looks like a web page. `.txt` does not."""
+    return suffix != ".txt" and (
+        suffix in _PROSE or suffix in _TABLES or suffix in _RECORDS or _CODE.fullmatch(suffix) is not None
+    )
+
+
+def read(characters: str, name: str) -> Extracted:
+    """The text as it stands."""
+    text = printable(characters)
+    suffix = PurePosixPath(name).suffix.lower()
+    layout, media_type = _layout_of(suffix)
+    front = _front_matter(text) if suffix in (".md", ".markdown") else {}
+    return Extracted(
+        text=text,
+        title=front.get("title") or (_title(text[:_FIRST_LINES], suffix) if layout == "prose" else ""),
+        author=front.get("author", ""),
+        published=day(front.get("date", "")),
+        media_type=media_type,
+        layout=layout,
+        lines=True,
+    )
+
+
+def day(written: str) -> date | None:
+    """The day an ISO date or time stamp begins with, if it is one."""
+    try:
+        return date.fromisoformat(written[:10])
+    except ValueError:
+        return None
+
+
+def _layout_of(suffix: str) -> tuple[Layout, str]:
+    if suffix in _TABLES:
+        return "table", _TABLES[suffix]
+    if suffix in _RECORDS:
+        return "lines", _RECORDS[suffix]
+    if _CODE.fullmatch(suffix):
+        return "lines", "text/x-source"
+    return "prose", _PROSE.get(suffix, "text/plain")
+
+
+def _front_matter(text: str) -> dict[str, str]:
+    match = _FRONT_MATTER.match(text)
+    fields = _FRONT_FIELD.findall(match[1]) if match else []
+    return {field.lower(): value.strip().strip("\"'") for field, value in fields}
+
+
+def _title(text: str, suffix: str) -> str:
+    """The first heading; in a plain text, a short first line that stands alone."""
+    if suffix in (".md", ".markdown"):
+        return _first(_MARKED_HEADING, text) or _first(_UNDERLINED, text)
+    if suffix == ".rst":
+        return _first(_UNDERLINED, text)
+    lines = text.lstrip("\n").split("\n", 2)
+    stands_alone = len(lines) > 1 and not lines[1].strip()
+    return lines[0].strip() if stands_alone and len(lines[0]) <= LONGEST_TITLE else ""
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[1] if match else ""

@@ -1,0 +1,79 @@
+"""The readable part of a web page: the article, without what surrounds it. Fetches nothing, follows nothing."""
+
+import re
+from typing import Final
+
+import lxml.etree
+import lxml.html
+import trafilatura
+
+from marchwarden.clean import printable
+from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.plain import day
+
+_NOT_TEXT: Final = ("script", "style", "noscript", "template", "svg", "head", "nav", "footer")
+_INLINE: Final = re.compile(
+    "a|abbr|b|bdi|bdo|cite|code|data|dfn|em|font|i|img|kbd|mark|q|rp|rt|ruby|s|samp|small|span|strong|sub|sup|time|tt|u|"
+    "var|wbr"
+)
+# Without the extensive search a date comes from what the page declares, not from any figure in its text.
+_DECLARED_DATES: Final = {"extensive_search": False, "original_date": True}
+
+
+def read(markup: str) -> Extracted:
+    """The article of a page; all the page's text where no article can be told apart."""
+    tree = _tree(printable(markup))
+    article = trafilatura.bare_extraction(
+        tree, favor_precision=True, include_comments=False, with_metadata=True, date_extraction_params=_DECLARED_DATES
+    )
+    found = article if isinstance(article, trafilatura.settings.Document) else trafilatura.settings.Document()
+    text = _spaced(printable(found.text or "")) or all_text(markup)
+    if not text:
+        raise Unreadable("a web page without text")
+    return Extracted(
+        text=text,
+        title=found.title or _title(tree),
+        author=found.author or "",
+        published=day(found.date or ""),
+        media_type="text/html",
+    )
+
+
+def _tree(markup: str) -> lxml.html.HtmlElement:
+    # Bytes, because a string that declares an encoding is refused.
+    parser = lxml.html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        tree = lxml.html.document_fromstring(markup.encode("utf-8"), parser=parser)
+    except lxml.etree.ParserError as error:
+        raise Unreadable("a web page without text") from error
+    except lxml.etree.XMLSyntaxError as error:
+        if error.code == lxml.etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
+        raise Unreadable("a damaged web page") from error
+    return tree
+
+
+def _title(tree: lxml.html.HtmlElement) -> str:
+    return str(tree.findtext(".//title") or "")
+
+
+def all_text(markup: str) -> str:
+    """Everything a page says, block by block: for book chapters, and for pages that are no article."""
+    tree = _tree(printable(markup))
+    lxml.etree.strip_elements(tree, *_NOT_TEXT, with_tail=False)
+    for element in tree.iter(lxml.etree.Element):
+        # A line's end in the markup is white space; only a block ends a line of text.
+        element.text, element.tail = _flowing(element.text), _flowing(element.tail)
+        if not _INLINE.fullmatch(element.tag):
+            element.text, element.tail = f"\n{element.text}", f"\n{element.tail}"
+    return _spaced(printable(str(tree.text_content())))
+
+
+def _flowing(text: str | None) -> str:
+    return (text or "").replace("\n", " ")
+
+
+def _spaced(text: str) -> str:
+    """One block a line: an empty line between them tells paragraphs and headings apart."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n\n".join(line for line in lines if line)

@@ -1,0 +1,197 @@
+"""FilesSource: folders of documents as a source of evidence. Knows no mind, budget or trace."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import from_thread, to_thread
+
+from marchwarden.clean import one_line
+from marchwarden.contract import Authority, GapCategory
+from marchwarden.errors import InvalidInput, SourceError
+from marchwarden.extraction import Extracted, Extractor
+from marchwarden.notebook import Document, Hit, Query
+from marchwarden.protocols import Tell
+from marchwarden.researchers.files.index import FolderIndex
+from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, content_hash
+from marchwarden.researchers.files.scan import is_beneath, read
+from marchwarden.researchers.files.scoring import Scorer, together
+
+MOST_HITS: Final = 30
+RESCAN_SECONDS: Final = 2.0
+TELL_SECONDS: Final = 1.0
+_NAMES_SHOWN: Final = 3
+_DEFAULTS: Final = IndexSettings()
+
+
+class FilesSource:
+    """Folders, or single files, searched through a persistent index that is brought up to date before a search."""
+
+    def __init__(
+        self,
+        folders: Sequence[str | Path | Folder],
+        *,
+        index_dir: Path,
+        settings: IndexSettings = _DEFAULTS,
+        rescan_seconds: float = RESCAN_SECONDS,
+        extractor: Extractor | None = None,
+    ) -> None:
+        if not folders:
+            raise InvalidInput("no folder to research was given")
+        known = [folder if isinstance(folder, Folder) else Folder.at(folder) for folder in folders]
+        unique = {folder.absolute: folder for folder in known}
+        self._extractor = extractor or Extractor()
+        self._settings = settings
+        directory = index_dir.absolute()
+        self._indexes = [FolderIndex(folder, directory, self._extractor, settings) for folder in unique.values()]
+        self._rescan_seconds = rescan_seconds
+        self._syncing = anyio.Lock()
+        self._synced_at: float | None = None
+
+    @property
+    def name(self) -> str:
+        return "file"
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return {"folders": [asdict(index.folder.place) for index in self._indexes]}
+
+    async def ready(self, tell: Tell) -> None:
+        """Bring the index up to date. The first time, over a large folder, this is what takes long."""
+        await self._sync(tell)
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        """The documents with the best passages, best first; ties in the order of their paths."""
+        await self._sync(_tell_nobody)
+        try:
+            return await to_thread.run_sync(self._hits, query.text)
+        except IndexDamaged:
+            await self._sync(_tell_nobody, now=True)
+        try:
+            return await to_thread.run_sync(self._hits, query.text)
+        except IndexDamaged as error:
+            raise SourceError(f"the index is damaged and cannot be built again: {error}") from error
+
+    async def fetch(self, hit: Hit) -> Document:
+        """The document as it is now; its text comes from the index when its bytes have not changed."""
+        return await to_thread.run_sync(self._document, hit)
+
+    def notices(self) -> Sequence[str]:
+        """What was left out, one line a reason, and what befell the index."""
+        reasons: dict[str, list[str]] = defaultdict(list)
+        remarks: dict[str, None] = {}
+        for index in self._indexes:
+            remarks.update(dict.fromkeys(index.remarks()))
+            try:
+                for skipped in index.left_out():
+                    reasons[skipped.reason].append(index.folder.locator(skipped.path))
+            except IndexDamaged as error:
+                remarks[str(error)] = None
+        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, remarks)]
+
+    def close(self) -> None:
+        """Let go of files and processes. The source may be used again, and opens what it needs."""
+        self._extractor.close()
+        for index in self._indexes:
+            index.close()
+        self._synced_at = None
+
+    async def _sync(self, tell: Tell, *, now: bool = False) -> None:
+        async with self._syncing:
+            if now or self._synced_at is None or time.monotonic() - self._synced_at >= self._rescan_seconds:
+                await to_thread.run_sync(self._sync_all, _Teller(tell).checkpoint)
+                self._synced_at = time.monotonic()
+
+    def _sync_all(self, checkpoint: Checkpoint) -> None:
+        try:
+            for index in self._indexes:
+                index.sync(checkpoint)
+        finally:
+            self._extractor.close()
+
+    def _hits(self, text: str) -> Sequence[Hit]:
+        terms = self._indexes[0].asked(text)
+        if not terms:
+            return ()
+        known = [(index, index.statistics(terms)) for index in self._indexes]
+        scorer = Scorer(terms, together(own for _, own in known))
+        found: dict[str, Match] = {}
+        for index, own in known:
+            for match in index.matches(terms, scorer, own):
+                found.setdefault(index.folder.locator(match.path), match)
+        ranked = sorted(found.items(), key=lambda item: (-item[1].score, item[0]))[:MOST_HITS]
+        best = ranked[0][1].score if ranked else 1.0
+        return tuple(Hit(at, one.title, round(one.score / best, 6), one.published) for at, one in ranked)
+
+    def _document(self, hit: Hit) -> Document:
+        for index in self._indexes:
+            relative = index.folder.relative(hit.locator)
+            if relative is not None:
+                return self._read(index, relative, hit.locator)
+        raise SourceError(f"{one_line(hit.locator)}: not in the folders given", GapCategory.SOURCE_NOT_FOUND)
+
+    def _read(self, index: FolderIndex, relative: str, locator: str) -> Document:
+        if not is_beneath(index.folder, relative):
+            raise SourceError(f"{one_line(locator)}: a link, or reached through one")
+        try:
+            content = read(index.folder, relative, self._settings.largest_file)
+            extracted = self._extracted(index, relative, content)
+        except SourceError as error:
+            raise SourceError(f"{one_line(locator)}: {error.detail}", error.category) from error
+        return Document(
+            source=self.name,
+            locator=locator,
+            content=content,
+            text=extracted.text,
+            title=extracted.title,
+            media_type=extracted.media_type,
+            layout=extracted.layout,
+            lines=extracted.lines,
+            marks=extracted.marks,
+            author=extracted.author,
+            published=extracted.published,
+            authority=Authority.MEDIUM,
+        )
+
+    def _extracted(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
+        try:
+            stored = index.stored(relative, content_hash(content))
+        except IndexDamaged:
+            stored = None
+        if stored is not None:
+            return stored
+        try:
+            return self._extractor.extract(content, relative)
+        finally:
+            self._extractor.close()
+
+
+async def _tell_nobody(_message: str) -> None:
+    """For a sync in passing, of which there is nothing to tell."""
+
+
+@dataclass
+class _Teller:
+    """Tells, about once a second, how far a sync has come; and lets it be cancelled at every step."""
+
+    tell: Tell
+    steps: int = 0
+    last: float = field(default_factory=time.monotonic)
+
+    def checkpoint(self) -> None:
+        from_thread.check_cancelled()
+        self.steps += 1
+        if time.monotonic() - self.last >= TELL_SECONDS:
+            self.last = time.monotonic()
+            from_thread.run(self.tell, f"indexing, {self.steps} files so far")
+
+
+def _notice(reason: str, names: list[str]) -> str:
+    shown = ", ".join(one_line(name) for name in sorted(names)[:_NAMES_SHOWN])
+    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+    files = "1 file" if len(names) == 1 else f"{len(names)} files"
+    return f"{files} skipped: {one_line(reason)} ({shown}{more})"

@@ -1,0 +1,146 @@
+import subprocess
+import sys
+from contextlib import suppress
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.extraction import Extracted, Unreadable, extract
+from marchwarden.notebook import Document, Mark
+from tests.extraction import samples
+
+
+def located(extracted: Extracted, words: str) -> str:
+    document = Document("file", "x", b"", extracted.text, lines=extracted.lines, marks=extracted.marks)
+    start = extracted.text.index(words)
+    return document.locate(start, start + len(words))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "title", "layout"),
+    [
+        ("a.md", b"intro\n\n## The Heading ##\n\ntext", "The Heading", "prose"),
+        ("a.md", b"---\ntitle: 'From front'\ndate: 2020-02-03\n---\n# Other\n", "From front", "prose"),
+        ("a.rst", b"=====\nUpper\n=====\n\ntext", "Upper", "prose"),
+        ("a.rst", b"Under\n-----\ntext", "Under", "prose"),
+        ("a.txt", b"A short line\n\nand then a text.", "A short line", "prose"),
+        ("notes/a.txt", b"a text that runs on\nand on", "a", "prose"),
+        ("a.csv", b"name,age\nAda,36\n", "a", "table"),
+        ("a.json", b'{"a": 1}', "a", "lines"),
+        ("a.jsonl", b'{"a": 1}\n{"a": 2}\n', "a", "lines"),
+        ("a.py", b"import os\n", "a", "lines"),
+        ("README", b"Read me\n\nplease", "Read me", "prose"),
+    ],
+)
+def test_text_is_kept_as_it_stands_and_located_by_line(name: str, content: bytes, title: str, layout: str) -> None:
+    extracted = extract(content, name)
+    assert extracted.text == content.decode()
+    assert (extracted.title, extracted.layout, extracted.lines) == (title, layout, True)
+
+
+def test_the_line_number_of_a_windows_file_is_the_one_an_editor_shows() -> None:
+    assert located(extract(b"one\r\ntwo\r\nthree", "a.txt"), "three") == "x#L3"
+    assert located(extract(b"one\r\ntwo\r\nthree", "a.txt"), "two\nthree") == "x#L2-L3"
+
+
+def test_front_matter_dates_a_document() -> None:
+    assert extract(b"---\ndate: 2020-02-03T10:00\nauthor: Ada\n---\ntext", "a.md").published == date(2020, 2, 3)
+
+
+def test_a_web_page_is_its_article_with_what_it_says_about_itself() -> None:
+    extracted = extract(samples.PAGE, "page.html")
+    assert "sixteen metres" in extracted.text
+    assert "Subscribe" not in extracted.text
+    assert "Cookies" not in extracted.text
+    assert (extracted.title, extracted.author, extracted.published) == ("Tides", "Mary Shore", date(2021, 3, 4))
+    assert (extracted.media_type, extracted.lines) == ("text/html", False)
+
+
+def test_a_page_that_is_no_article_still_gives_its_text() -> None:
+    extracted = extract(b"<html><body><div>one <b>two</b> three<script>evil()</script></div>four</body></html>", "x")
+    assert extracted.text == "one two three\n\nfour"
+
+
+def test_pages_of_a_pdf_are_marked_and_its_metadata_is_read() -> None:
+    extracted = extract(samples.pdf(["The first page speaks.", "The second one too."], title="A Report"), "a.pdf")
+    assert extracted.marks[0] == Mark(0, "page=1")
+    assert located(extracted, "second") == "x#page=2"
+    assert (extracted.title, extracted.author, extracted.published) == ("A Report", "Jane Roe", date(2019, 5, 4))
+
+
+def test_a_word_document_gives_paragraphs_and_rows_in_their_order() -> None:
+    extracted = extract(samples.word(), "a.docx")
+    assert extracted.text == (
+        "Decisions\n\nThe bridge will be painted green.\n\n"
+        "item | price\npaint | 40 pounds\n\nThe meeting closed at noon."
+    )
+    assert (extracted.title, extracted.author) == ("Minutes", "Ada")
+
+
+def test_an_epub_is_read_in_the_order_of_its_spine() -> None:
+    extracted = extract(samples.epub(), "a.epub")
+    assert extracted.text == ("Loomings\n\nCall me Ishmael then.\n\nThe Carpet-Bag\n\nI stuffed a shirt or two.")
+    assert located(extracted, "Ishmael") == "x#chapter=1"
+    assert located(extracted, "shirt") == "x#chapter=3"
+    assert (extracted.title, extracted.author, extracted.published) == ("The Whale", "H. M.", date(1851, 10, 18))
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (samples.pdf(["Hello there."]), "application/pdf"),
+        (samples.epub(), "application/epub+zip"),
+        (samples.PAGE, "text/html"),
+        (b"plain words", "text/plain"),
+    ],
+)
+@pytest.mark.parametrize("name", ["document", "document.txt", "document.bin"])
+def test_the_bytes_decide_not_the_name(content: bytes, media_type: str, name: str) -> None:
+    assert extract(content, name).media_type == media_type
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary"),
+        (bytes(range(1, 32)) * 40, "binary"),
+        (b"\x7fELF\x02\x01\x01\x00", "binary"),
+        (b"%PDF-1.7 nothing else", "a damaged PDF"),
+        (samples.pdf(["secret"], encrypted=True), "an encrypted PDF"),
+        (samples.pdf([""]), "a PDF without text, perhaps a scan"),
+        (b"PK\x03\x04 torn", "a damaged zip archive"),
+        (samples.archive({"a.txt": b"a"}), "a zip archive"),
+        (samples.archive({"word/document.xml": b"<not xml"}), "a damaged Word document"),
+        (samples.archive({"META-INF/container.xml": b"<container/>"}), "a damaged EPUB"),
+        (b"<html><body></body></html>", "a web page without text"),
+    ],
+)
+def test_what_holds_no_text_is_refused_with_its_reason(content: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        extract(content, "document")
+    assert refused.value.detail == reason
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
+def test_the_charset_is_found(charset: str) -> None:
+    text = "Die Straße nach München führt über schöne Brücken, für Mädchen und Jungen, bis zum Café der Universität.\n"
+    assert extract((text * 5).encode(charset), "a.txt").text == text * 5
+
+
+def test_a_declared_charset_is_believed_after_utf_8() -> None:
+    assert extract("# coding: koi8-r\nПривет".encode("koi8-r"), "a.py").text.endswith("Привет")
+    assert extract("# coding: rot13\nGrüße".encode(), "a.py").text.endswith("Grüße")
+
+
+@given(st.binary(max_size=300) | st.text(max_size=100).map(lambda text: text.encode("utf-16-le")))
+def test_any_bytes_under_a_text_name_give_text_or_a_reason(content: bytes) -> None:
+    with suppress(Unreadable):
+        extract(content, "a.md").text.encode("utf-8")
+
+
+def test_importing_extraction_loads_no_reader() -> None:
+    code = "import marchwarden.extraction, sys; print({'trafilatura', 'pypdfium2', 'docx', 'lxml'} & set(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert loaded.stdout.strip() == "set()"

@@ -1,0 +1,55 @@
+"""A folder of documents for the tests, and how to ask it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from marchwarden.extraction import Extracted, Extractor
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.files.models import IndexSettings
+from marchwarden.researchers.files.tools import FilesSource
+
+TOPICS = ("lighthouse", "glacier", "harbour", "orchard", "volcano", "railway", "monastery", "desert")
+QUESTIONS = ("Where is the lighthouse?", "old volcano and glacier", "who built the railway", "number seven", "apples")
+
+
+def fill(folder: Path, count: int = 24) -> None:
+    """Documents alike enough that their ranking hangs on every statistic."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        (folder / f"note{number:03}.md").write_text(note(number))
+
+
+def note(number: int) -> str:
+    topic, other = TOPICS[number % 8], TOPICS[number * 3 % 7]
+    sentences = [
+        f"The {topic} of number {number % 9} was built near the {other} in {1800 + number}.",
+        f"People say that the old {other} burned down {number % 5} times. " * (number % 3 + 1),
+        f"Apples grow beside the {topic}, and nobody remembers who planted them.",
+    ]
+    return f"# Note on the {topic}\n\n" + "\n\n".join(sentences[number % 2 :]) + "\n"
+
+
+class CountingExtractor(Extractor):
+    """Remembers what it was asked to read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def extract(self, content: bytes, name: str) -> Extracted:
+        self.names.append(name)
+        return super().extract(content, name)
+
+
+def source(folder: Path, index: Path, extractor: Extractor | None = None, **settings: float) -> FilesSource:
+    """A source that looks at its folder anew before every search."""
+    chosen = IndexSettings(**settings)  # type: ignore[arg-type] # the names are the caller's own risk
+    return FilesSource([folder], index_dir=index, settings=chosen, rescan_seconds=0, extractor=extractor)
+
+
+async def found(files: FilesSource, text: str) -> list[str]:
+    return [Path(hit.locator).name for hit in await files.search(Query(text))]
+
+
+async def all_hits(files: FilesSource) -> list[Sequence[Hit]]:
+    return [await files.search(Query(question)) for question in QUESTIONS]

@@ -1,0 +1,282 @@
+import os
+import socket
+import sys
+from datetime import date
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio import from_thread
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from marchwarden.contract import Authority, GapCategory
+from marchwarden.errors import InvalidInput, SourceError
+from marchwarden.extraction import Extracted, Extractor
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.files.tools import FilesSource
+from tests.extraction import samples
+from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    (folder / "tides.html").write_bytes(samples.PAGE)
+    (folder / "report.pdf").write_bytes(samples.pdf(["Cheese is made of milk.", "Wine is made of grapes."]))
+    (folder / "minutes.docx").write_bytes(samples.word())
+    (folder / "whale.epub").write_bytes(samples.epub())
+    (folder / "prices.csv").write_text("item,price\nlantern,12\nrope,3\n")
+    (folder / "log.jsonl").write_text('{"event": "eclipse"}\n')
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "code.py").write_text("def quicksort(items):\n    return sorted(items)\n")
+    (folder / "guide.rst").write_text("Guide\n=====\n\nOnly text.\n\nThe reserve is kept\nfor the conclusion.\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "words", "place"),
+    [
+        ("tide in the Bay of Fundy", "tides.html", "sixteen metres", ""),
+        ("What is wine made of?", "report.pdf", "grapes", "#page=2"),
+        ("price of paint", "minutes.docx", "paint | 40 pounds", ""),
+        ("Who is Ishmael?", "whale.epub", "Ishmael", "#chapter=1"),
+        ("price of the lantern", "prices.csv", "lantern,12", "#L2"),
+        ("eclipses", "log.jsonl", "eclipse", "#L1"),
+        ("sorting with quicksort", "deep/er/code.py", "quicksort(items):\n    return", "#L1-L2"),
+        ("is the reserve kept", "guide.rst", "kept\nfor", "#L6-L7"),
+    ],
+)
+async def test_every_format_is_found_and_located(
+    shelf: Path, tmp_path: Path, question: str, name: str, words: str, place: str
+) -> None:
+    files = source(shelf, tmp_path / "index")
+    best = (await files.search(Query(question)))[0]
+    assert (best.locator, best.score) == (f"{shelf}/{name}", 1.0)
+    document = await files.fetch(best)
+    start = document.text.index(words)
+    assert document.locate(start, start + len(words)) == f"{shelf}/{name}{place}"
+    assert document.content == (shelf / name).read_bytes()
+    assert (document.source, document.authority) == ("file", Authority.MEDIUM)
+
+
+async def test_a_date_comes_from_the_document_and_never_from_the_file(shelf: Path, tmp_path: Path) -> None:
+    files = source(shelf, tmp_path / "index")
+    assert (await files.search(Query("tide Fundy")))[0].published == date(2021, 3, 4)
+    assert (await files.search(Query("reserve conclusion")))[0].published is None
+
+
+async def test_what_the_user_asks_is_never_syntax(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf")
+    files = source(tmp_path / "shelf", tmp_path / "index")
+    for text in ('terms:"', "document:1", "NOT (", "* OR /.*/", "what's \\", "~^9 [a TO z]", "", "   ", "\x00", "..."):
+        await files.search(Query(text))
+    assert await found(files, 'lighthouse AND NOT "') == await found(files, "lighthouse")
+    assert await found(files, "was")
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=80))
+async def test_any_query_gets_ranked_hits(text: str, tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 3)
+    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", rescan_seconds=60)
+    hits = await files.search(Query(text))
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(0 < hit.score <= 1 for hit in hits)
+    files.close()
+
+
+async def test_locators_begin_as_the_user_wrote_the_folder(tmp_path: Path) -> None:
+    fill(tmp_path / "docs" / "wiki", 2)
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        for given_, shown in (("docs/wiki", "docs/wiki/note000.md"), (".", "docs/wiki/note000.md"), ("docs/", None)):
+            files = FilesSource([given_], index_dir=tmp_path / "index")
+            hit = (await files.search(Query("lighthouse")))[0]
+            assert hit.locator == (shown or "docs/wiki/note000.md")
+            assert (await files.fetch(hit)).locator == hit.locator
+        single = FilesSource(["docs/wiki/note001.md"], index_dir=tmp_path / "index")
+        assert [hit.locator for hit in await single.search(Query("note"))] == ["docs/wiki/note001.md"]
+        place = {"path": str(tmp_path / "docs/wiki/note001.md"), "shown": "docs/wiki"}
+        assert single.settings == {"folders": [place]}
+    finally:
+        os.chdir(before)
+
+
+async def test_several_folders_rank_as_one(tmp_path: Path) -> None:
+    fill(tmp_path / "both" / "a", 12)
+    (tmp_path / "both" / "b").mkdir()
+    for number in (1, 5, 7, 9):
+        (tmp_path / "both" / "a" / f"note{number:03}.md").rename(tmp_path / "both" / "b" / f"note{number:03}.md")
+    one = source(tmp_path / "both", tmp_path / "index")
+    two = FilesSource([tmp_path / "both" / "a", tmp_path / "both" / "b"], index_dir=tmp_path / "index")
+    assert await all_hits(one) == await all_hits(two)
+
+
+@pytest.mark.parametrize("folders", [["missing"], [], ["bad\x00name"]])
+def test_a_folder_that_is_not_there_is_the_callers_mistake(folders: list[str], tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        FilesSource(folders, index_dir=tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+async def test_everything_that_is_left_out_is_reported_and_nothing_is_fatal(tmp_path: Path) -> None:
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("outside secret")
+    (folder / "good.txt").write_text("inside words")
+    (folder / "a.bin").write_bytes(b"\x00\x01")
+    (folder / "b.bin").write_bytes(b"\x00\x01\x02")
+    (folder / "huge.txt").write_text("x " * 600)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
+    (folder / "away.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "away").symlink_to(tmp_path)
+    (folder / "nowhere.txt").symlink_to("not-there")
+    (folder / "round.txt").symlink_to("round.txt")
+    (folder / "same.txt").symlink_to("good.txt")
+    (folder / "loop").symlink_to(".")
+    os.mkfifo(folder / "pipe")
+    (folder / "esc\x1b[2J.bin").write_bytes(b"\x00")
+    (folder / os.fsdecode(b"\xff.txt")).write_text("oddly named")
+    for hidden in (".git", "node_modules", ".venv", "__pycache__"):
+        (folder / hidden).mkdir()
+        (folder / hidden / "hidden.txt").write_text("hidden words")
+    (folder / ".env").write_text("KEY=words")
+    files = source(folder, tmp_path / "index", largest_file=1000)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / "socket"))
+        hits = [hit.locator for hit in await files.search(Query("words secret x oddly"))]
+    assert hits == [f"{folder}/good.txt"]
+    assert files.notices() == [
+        f"1 file skipped: a damaged PDF ({folder}/broken.pdf)",
+        f"1 file skipped: a link that leads to itself ({folder}/round.txt)",
+        f"2 files skipped: a link that leaves the folder ({folder}/away, {folder}/away.txt)",
+        f"1 file skipped: a link to nothing ({folder}/nowhere.txt)",
+        f"3 files skipped: binary ({folder}/a.bin, {folder}/b.bin, {folder}/esc[2J.bin)",
+        f"1 file skipped: its name is not UTF-8 ({folder}/\ufffd.txt)",
+        f"1 file skipped: larger than 0.001 MB ({folder}/huge.txt)",
+        f"2 files skipped: not a regular file ({folder}/pipe, {folder}/socket)",
+    ]
+
+
+async def test_a_long_list_of_skipped_files_is_cut_short(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.bin").write_bytes(b"\x00")
+    files = source(tmp_path, tmp_path / ".index")
+    await files.search(Query("x"))
+    names = ", ".join(f"{tmp_path}/{number}.bin" for number in range(3))
+    assert files.notices() == [f"5 files skipped: binary ({names}, ...)"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a file that opens and cannot be read: Linux")
+async def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+    files = FilesSource(["/proc/self/mem"], index_dir=tmp_path)
+    assert await files.search(Query("anything")) == ()
+    assert files.notices() == ["1 file skipped: it cannot be opened (Input/output error) (/proc/self/mem)"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything: run as an ordinary user")
+async def test_a_file_without_permission_is_reported(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 2)
+    (tmp_path / "shelf" / "note000.md").chmod(0)
+    files = source(tmp_path / "shelf", tmp_path / "index")
+    assert await found(files, "note") == ["note001.md"]
+    assert "Permission denied" in files.notices()[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.txt", ".git/config", "link.txt", "linked/secret.txt", "pipe", "gone.txt", ""]
+)
+async def test_a_fetch_never_leaves_the_folder(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 1)
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "shelf" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "shelf" / "linked").symlink_to(tmp_path)
+    (tmp_path / "shelf" / ".git").mkdir()
+    (tmp_path / "shelf" / ".git" / "config").write_text("secret")
+    os.mkfifo(tmp_path / "shelf" / "pipe")
+    files = source(tmp_path / "shelf", tmp_path / "index")
+    await files.search(Query("note"))
+    with pytest.raises(SourceError), anyio.fail_after(10):
+        await files.fetch(Hit(f"{tmp_path}/shelf/{name}"))
+
+
+async def test_a_foreign_locator_is_not_found_here(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 1)
+    with pytest.raises(SourceError) as refused:
+        await source(tmp_path / "shelf", tmp_path / "index").fetch(Hit("/etc/passwd"))
+    assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
+
+
+async def test_a_fetch_takes_the_text_from_the_index_unless_the_file_has_changed(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 1)
+    counting = CountingExtractor()
+    files = source(tmp_path / "shelf", tmp_path / "index", counting)
+    hit = (await files.search(Query("note")))[0]
+    await files.fetch(hit)
+    assert counting.names == ["note000.md"]
+    (tmp_path / "shelf" / "note000.md").write_text("Something else entirely.")
+    assert (await files.fetch(hit)).text == "Something else entirely."
+    assert counting.names == ["note000.md"] * 2
+
+
+async def test_a_warm_source_looks_at_its_folder_again_only_after_a_while(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 1)
+    patient = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", rescan_seconds=3600)
+    assert await found(patient, "note") == ["note000.md"]
+    fill(tmp_path / "shelf", 2)
+    assert await found(patient, "note") == ["note000.md"]
+    patient.close()
+    assert sorted(await found(patient, "note")) == ["note000.md", "note001.md"]
+
+
+async def test_an_index_inside_the_folder_is_not_indexed_itself(tmp_path: Path) -> None:
+    fill(tmp_path, 2)
+    files = source(tmp_path, tmp_path / "index")
+    assert len(await found(files, "note")) == 2
+    await files.search(Query("note"))
+    assert files.notices() == []
+
+
+class CancellingExtractor(Extractor):
+    """Cancels a scope while it reads its third document."""
+
+    def __init__(self, scope: anyio.CancelScope) -> None:
+        super().__init__()
+        self.scope = scope
+        self.read = 0
+
+    def extract(self, content: bytes, name: str) -> Extracted:
+        self.read += 1
+        if self.read == 3:
+            from_thread.run_sync(self.scope.cancel)
+        return super().extract(content, name)
+
+
+async def test_a_cancelled_search_stops_indexing_at_the_next_file(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf", 20)
+    with anyio.CancelScope() as scope:
+        cancelling = CancellingExtractor(scope)
+        files = source(tmp_path / "shelf", tmp_path / "index", cancelling, batch_files=1)
+        await files.search(Query("note"))
+    assert scope.cancelled_caught
+    assert cancelling.read == 3
+    assert len(await found(files, "note")) == 20
+    assert cancelling.read <= 21
+
+
+async def test_searches_at_once_agree(tmp_path: Path) -> None:
+    fill(tmp_path / "shelf")
+    files = source(tmp_path / "shelf", tmp_path / "index")
+    answers: list[list[str]] = []
+
+    async def ask() -> None:
+        answers.append(await found(files, "old lighthouse"))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(ask)
+    assert len(answers) == 8
+    assert all(answer == answers[0] != [] for answer in answers)
