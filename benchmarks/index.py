@@ -1,7 +1,7 @@
 """Index build and query speed of the files researcher beside the bare engine, in one run over the same passages.
 
-    python benchmarks/index.py              text made from the standard library's own source
-    python benchmarks/index.py FOLDER       a folder of documents; at least 20 000 passages are wanted
+    python -m benchmarks.index              text made from the standard library's own source
+    python -m benchmarks.index FOLDER       a folder of documents; at least 20 000 passages are wanted
 
 The bare engine gets every passage ready-made and does nothing but index and search it. The files researcher finds the
 files, hashes, extracts and splits them, keeps their text, commits so that a killed run can go on, and ranks exactly.

@@ -13,7 +13,7 @@ def main() -> None:
     investigator = an_investigator(Path(sys.argv[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
     result = anyio.run(investigator.research, QUESTION)
-    print(" ".join(result.answer.split()), result.trace_complete)  # noqa: T201
+    print(" ".join(result.answer.split()), result.trace_complete)
 
 
 if __name__ == "__main__":

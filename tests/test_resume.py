@@ -49,7 +49,10 @@ def test_killed_a_hundred_times_it_is_resumed_a_hundred_times_to_the_same_result
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout.strip()) == (0, "100 killed, 100 resumed, 0 lost, 0 different"), done.stderr
+    assert done.returncode == 0, done.stderr
+    met, counted = done.stdout.splitlines()
+    assert counted == "100 killed, 100 resumed, 0 lost, 0 different"
+    assert int(met.split()[0]) > 50, "most kills should meet a run that is not over"
 
 
 def test_on_a_full_disk_the_answer_still_comes_back_and_the_trace_says_it_is_incomplete(tmp_path):

@@ -11,7 +11,7 @@ _NEWLINE: Final = re.compile(r"\r\n?")
 _ODD_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _DANGEROUS: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # the rest of C0 and C1, DEL
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls
+    "\u202a-\u202e\u2066-\u2069"  # what turns the direction of a text; the marks that only hint at it are harmless
     "\U000e0000-\U000e007f]"  # tag characters: text that is not shown
 )
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")

@@ -20,6 +20,7 @@ LONGEST_HEADING: Final = 100
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
+_LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
@@ -107,7 +108,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _says_something(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return _LETTER_OR_DIGIT.search(text) is not None
 
 
 def _line_blocks(text: str) -> Iterator[_Block]:
