@@ -9,7 +9,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 
@@ -52,6 +52,10 @@ class Stage:
         os.write(tell, result.model_dump_json().encode())
 
 
+def running(work: Callable[[Path, int], Coroutine[object, object, None]], home: Path) -> Callable[[int], None]:
+    return lambda tell: anyio.run(work, home, tell)
+
+
 def told_by(work: Callable[[int], None], kill_when: Callable[[], bool] = lambda: False) -> str:
     """Do the work in a child, killed as soon as it is time to; returns what it told until then."""
     told, tell = os.pipe()
@@ -83,17 +87,17 @@ def main() -> None:
     stage, times = Stage(Path(sys.argv[1])), int(sys.argv[2])
     chance = random.Random(1931)
     whole = stage.folder / "whole"
-    told_by(partial(anyio.run, stage.ask, whole))
-    undisturbed = ResearchResult.model_validate_json(told_by(partial(anyio.run, stage.resume, whole)))
+    told_by(running(stage.ask, whole))
+    undisturbed = ResearchResult.model_validate_json(told_by(running(stage.resume, whole)))
     met = resumed = lost = different = 0
     for number in range(times):
         home, moment = stage.folder / str(number), chance.randrange(1, traced_bytes(whole))
-        told = told_by(partial(anyio.run, stage.ask, home), partial(has_grown, home, moment))
+        told = told_by(running(stage.ask, home), partial(has_grown, home, moment))
         (trace_id,) = Store(home / "traces").traces()
         chain = Store(home / "traces").chain(trace_id)
         met += not chain.entries or chain.entries[-1].action != "result"
         lost += bool(chain.damage) or len(chain.entries) < max(map(int, told.split()), default=0)
-        answer = told_by(partial(anyio.run, stage.resume, home))
+        answer = told_by(running(stage.resume, home))
         resumed += bool(answer)
         different += differences(undisturbed, ResearchResult.model_validate_json(answer)) not in ((), ("trace_id",))
     print(f"{met} cut short")

@@ -79,6 +79,11 @@ class ResearchConstraints(_Received):
         default=None, description="Seconds; the depth decides when absent"
     )
 
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains and suffixes of `source_filter`, lower case, without blanks."""
+        return tuple(part for each in (self.source_filter or "").split(",") if (part := each.strip().lower()))
+
 
 DEPTH_PRESETS: Final[Mapping[str, Mapping[str, int]]] = {
     Depth.SHALLOW: {"max_iterations": 2, "token_budget": 5_000, "max_sources": 5},

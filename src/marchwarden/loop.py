@@ -126,6 +126,8 @@ class Investigation:
         self.budget = Budget(
             request.limits(), wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=self.mind.conclusion_tokens
         )
+        self.depth = request.depth
+        self.domains = self.budget.limits.domains
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.gaps: list[Gap] = []
@@ -331,7 +333,10 @@ class Investigation:
         bounded = {
             text: query for query in queries if (text := query.text.strip()[:LONGEST_QUERY]) and text not in asked
         }
-        return [Query(text, query.aspect) for text, query in bounded.items()][:QUERIES_A_ROUND]
+        return [
+            Query(text, query.aspect, self.domains, self.depth)
+            for text, query in list(bounded.items())[:QUERIES_A_ROUND]
+        ]
 
     def _could_not(self, topic: str, error: SourceError) -> None:
         if error.category is GapCategory.BUDGET_EXHAUSTED:

@@ -12,6 +12,7 @@ from marchwarden.contract import (
     CUT,
     MAX_EXCERPT,
     Authority,
+    Depth,
     DiscoveryEvent,
     Gap,
     OpenQuestion,
@@ -26,10 +27,12 @@ _EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6}))?")
 
 @dataclass(frozen=True)
 class Query:
-    """One thing to search for, and which aspect of the question it serves."""
+    """One thing to search for, which aspect of the question it serves, and where and how hard to look."""
 
     text: str
     aspect: str = ""
+    domains: tuple[str, ...] = ()
+    depth: Depth = Depth.BALANCED
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Hit:
     title: str = ""
     score: float = 1.0
     published: date | None = None
+    domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,14 @@ class Mark:
 
     start: int
     fragment: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Where a document points, and the words it says so with."""
+
+    url: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class Document:
     author: str = ""
     published: date | None = None
     authority: Authority = Authority.MEDIUM
+    links: tuple[Link, ...] = ()
 
     @cached_property
     def content_hash(self) -> str:
