@@ -34,9 +34,9 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marchwarden needs Python 3.11 or newer")'
 	@echo "setting up .venv (once, about a minute)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
 .venv/developing: .venv/installed
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@

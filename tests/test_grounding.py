@@ -82,6 +82,19 @@ def test_a_conflict_is_shown_with_both_excerpts_and_is_a_gap_and_a_discovery():
     assert found.discoveries[0].type == "contradiction"
 
 
+@pytest.mark.parametrize(
+    ("stance", "said"),
+    [("superseded", "newer source"), ("qualifies", "qualifies"), ("different_scope", "different cases")],
+)
+def test_a_difference_that_is_settled_is_shown_with_both_excerpts_but_is_no_gap(stance, said):
+    notebook = a_notebook(BRIDGE, note("other.md", "The Alder Bridge was opened in 1934."))
+    conflict = Conflict("the opening", "date", "p1.s2", "p2.s1", stance)
+    found = grounded(Draft((Claim(OPENED, ("p1.s2",)),), 0.9, (conflict,)), notebook)
+    assert said in found.answer
+    assert len(found.citations) == 2
+    assert not (found.contradicted or found.gaps or found.discoveries)
+
+
 def test_copies_of_the_same_words_count_as_one_source():
     copies = [note(f"{n}.md", f"Copied page {n}\n\n{OPENED}") for n in range(3)]
     notebook = a_notebook(*copies, FERRIS)

@@ -5,7 +5,7 @@ becomes a gap. Knows nothing of minds, budgets or disks.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,10 +18,17 @@ from marchwarden.contract import (
     Gap,
     GapCategory,
 )
-from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
+from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
 
 NO_ANSWER: Final = "What was read does not answer this question."
 
+_DIFFER: Final[Mapping[Stance, str]] = {
+    "supports": "Sources agree about {}",
+    "contradicts": "Sources disagree about {}",
+    "qualifies": "One source qualifies what another says about {}",
+    "superseded": "A newer source says otherwise about {}",
+    "different_scope": "Sources speak of different cases of {}",
+}
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _ADDRESS: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -60,16 +67,19 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
     conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
     for conflict in conflicts:
         one, other = cited.number(conflict.one, draft.match), cited.number(conflict.other, draft.match)
-        statements.append(f"Sources disagree about {unmarked(conflict.topic)}: compare [{one}] with [{other}].")
-        gaps.append(_disagreement(conflict, notebook))
+        statements.append(
+            f"{_DIFFER[conflict.stance].format(unmarked(conflict.topic))}: compare [{one}] with [{other}]."
+        )
+    unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
+    gaps += [_disagreement(conflict, notebook) for conflict in unsettled]
     return Grounded(
         answer="\n\n".join(statements) or NO_ANSWER,
         citations=tuple(cited.citations()),
         documents=tuple(cited.documents()),
         gaps=tuple(gaps),
-        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in conflicts),
+        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
         independent_sources=_independent(cited.excerpts),
-        contradicted=any(conflict.stance == "contradicts" for conflict in conflicts),
+        contradicted=bool(unsettled),
     )
 
 
@@ -157,7 +167,7 @@ def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
     return Gap(
         topic=unmarked(conflict.topic),
         category=GapCategory.CONTRADICTORY_SOURCES,
-        detail=f"{conflict.kind} ({conflict.stance.replace('_', ' ')}): {quoted}",
+        detail=f"Another {conflict.kind}: {quoted}",
     )
 
 

@@ -3,11 +3,10 @@
 Every text that came from outside is laid out as plain text, cleaned of what a terminal would obey.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from marchwarden.clean import one_line, printable
@@ -123,7 +122,7 @@ def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]
         )
     else:
         yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
-    note = "" if found.trace_complete else "  (incomplete: the disk refused part of it)"
+    note = "" if found.trace_complete else "  (incomplete: the disk was full)"
     yield _text(f"Trace: {one_line(found.trace_id, 60)}{note}")
 
 
@@ -173,16 +172,29 @@ def _section(title: str, entries: Sequence[RenderableType]) -> list[RenderableTy
     return [_blank(), Text(title, "bold"), *entries] if entries else []
 
 
-def _plain(text: str) -> Text:
-    return _text(printable(text))
+def _plain(text: str) -> RenderableType:
+    return _indented(_text(printable(text)), 0)
 
 
 def _text(text: str) -> Text:
     return Text(text, overflow="fold")
 
 
-def _indented(content: RenderableType, by: int = 2) -> Padding:
-    return Padding(content, (0, 0, 0, by), expand=False)
+@dataclass(frozen=True)
+class _Indented:
+    """Text a few columns in, with nothing but the text on its lines: no padding to trip over when copied."""
+
+    text: Text
+    by: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in self.text.wrap(console, max(options.max_width - self.by, 20)):
+            line.rstrip()
+            yield Text(" " * self.by) + line
+
+
+def _indented(text: Text, by: int = 2) -> RenderableType:
+    return _Indented(text, by)
 
 
 def _blank() -> Text:

@@ -8,6 +8,7 @@ from marchwarden.budget import tokens_in
 from marchwarden.notebook import Notebook
 from marchwarden.passages import Passage
 from marchwarden.ranking.index import PassageIndex, Ranked
+from marchwarden.ranking.terms import differ_in_fact
 
 PER_ROUND: Final = 40
 FAIR_SHARE: Final = 6
@@ -66,13 +67,12 @@ def _wanted(index: PassageIndex) -> list[Passage]:
 def _best(index: PassageIndex) -> list[Passage]:
     """Passages by their best standing in any of the rankings that count, each measured by its own leader."""
     standing: dict[str, float] = {}
-    place = {}
+    place: dict[str, Passage] = {}
     for ranking in _rankings(index):
         for rank in _worth_reading(ranking):
             standing[rank.passage.id] = max(standing.get(rank.passage.id, 0.0), rank.score / ranking[0].score)
             place[rank.passage.id] = rank.passage
-    order = sorted(place.values(), key=lambda passage: (-standing[passage.id], passage.document, passage.start))
-    return order
+    return sorted(place.values(), key=lambda passage: (-standing[passage.id], passage.document, passage.start))
 
 
 def _rankings(index: PassageIndex) -> Iterator[Sequence[Ranked]]:
@@ -90,4 +90,4 @@ def _worth_reading(ranking: Sequence[Ranked]) -> Iterable[Ranked]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= SAME_TEXT * len(one | other)
+    return len(one & other) >= SAME_TEXT * len(one | other) and not differ_in_fact(one, other)

@@ -1,0 +1,101 @@
+"""Quantities and dates as they stand in prose, read into values that can be compared. Knows no documents."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_SCALES: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "m": 1e6, "bn": 1e9, "k": 1e3}
+_COUNTING: Final = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty
+"""
+_SMALL: Final = {word: float(value) for value, word in enumerate(_COUNTING.split())}
+_CALENDAR: Final = "january february march april may june july august september october november december"
+_MONTHS: Final = tuple(_CALENDAR.split())
+_QUANTITY: Final = re.compile(
+    r"(?<![\w.,/#:-])(?P<sign>[-−])?(?P<money>[$€£¥])?\s?(?:(?P<digits>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
+    rf"(?P<word>{'|'.join(_SMALL)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m)\b)?"
+    r"(?:\s?(?P<percent>%|percent\b|per cent\b)|[\s-](?P<unit>[^\W\d_]+))?(?![\w%/:]|[.,]\d)",
+    re.IGNORECASE,
+)
+_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)})"
+_DATES: Final = (
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
+    re.compile(rf"\b{_MONTH},?\s+(?P<year>\d{{4}})(?P<day>)\b", re.IGNORECASE),
+    re.compile(r"(?<![\w.,$€£#/-])(?P<year>1[0-9]{3}|20[0-9]{2})(?P<month>)(?P<day>)(?![\w%/-]|[.,]\d)"),
+)
+EXACT_BELOW: Final = 1000.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number and the word after it, most often what it counts. `slack` is half the last place written."""
+
+    value: float
+    unit: str
+    slack: float
+
+    def agrees(self, other: "Figure") -> bool:
+        """Whether both could be the same number, one of them rounded."""
+        return abs(self.value - other.value) <= max(self.slack, other.slack)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A year, perhaps a month, perhaps a day; 0 where nothing is said."""
+
+    year: int
+    month: int = 0
+    day: int = 0
+
+    def agrees(self, other: "Moment") -> bool:
+        """Whether both could be the same day, one of them told less exactly."""
+        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
+        return all(not one or not two or one == two for one, two in pairs)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a text says in numbers, and the text without them."""
+
+    quantities: tuple[Figure, ...]
+    moments: tuple[Moment, ...]
+    rest: str
+
+
+def figures_in(text: str) -> Figures:
+    """Dates are read first, so that their digits do not count as quantities."""
+    moments: list[Moment] = []
+    for pattern in _DATES:
+        moments.extend(_moment(match) for match in pattern.finditer(text))
+        text = pattern.sub(" ", text)
+    quantities = [_figure(match) for match in _QUANTITY.finditer(text)]
+    rest = _QUANTITY.sub(lambda match: f" {match['unit'] or ''} ", text)
+    return Figures(tuple(quantities), tuple(moments), rest)
+
+
+def _moment(match: re.Match[str]) -> Moment:
+    month = match["month"] or "0"
+    number = int(month) if month.isdigit() else _MONTHS.index(month.casefold()) + 1
+    return Moment(int(match["year"]), number, int(match["day"] or 0))
+
+
+def _figure(match: re.Match[str]) -> Figure:
+    scale = _SCALES.get((match["scale"] or "").casefold(), 1.0)
+    digits = (match["digits"] or "").replace(",", "").replace(" ", "")
+    value = (float(digits) if digits else _SMALL[match["word"].casefold()]) * scale
+    noun = (match["unit"] or "").casefold()
+    unit = match["money"] or ("%" if match["percent"] else noun)
+    return Figure(-value if match["sign"] else value, unit, _slack(digits, scale, value))
+
+
+def _slack(digits: str, scale: float, value: float) -> float:
+    """`1.2 million` may be anything that rounds to it, and so may `1200000`; small whole numbers are exact."""
+    if "." in digits:
+        return scale * 10.0 ** -len(digits.split(".")[1]) / 2
+    if scale == 1 and value < EXACT_BELOW:
+        return 0.0
+    zeros = len(digits) - len(digits.rstrip("0")) if digits else 0
+    return scale * 10.0**zeros / 2

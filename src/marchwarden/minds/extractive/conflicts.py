@@ -1,0 +1,32 @@
+"""Where relevant sentences of different documents do not agree with each other."""
+
+from itertools import combinations
+from typing import Final
+
+from marchwarden.disagreement import Disagreements, Witness
+from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.notebook import Conflict
+
+MOST: Final = 3
+COMPARED: Final = 16
+RELEVANT: Final = 0.6
+
+
+def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, ...]:
+    """Pairs of the best sentences that contradict, supersede or qualify each other; another scope is no quarrel."""
+    floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
+    close = [judged for judged in survey.ranked[:COMPARED] if judged.relevance >= floor]
+    found = (_conflict(survey, one, other, disagreements) for one, other in combinations(close, 2))
+    return tuple([conflict for conflict in found if conflict][:MOST])
+
+
+def _conflict(survey: Survey, one: Judged, other: Judged, disagreements: Disagreements) -> Conflict | None:
+    found = disagreements.between(_witness(survey, one), _witness(survey, other))
+    if found is None or found.stance == "different_scope":
+        return None
+    return Conflict(found.topic, found.kind, one.statement.evidence, other.statement.evidence, found.stance)
+
+
+def _witness(survey: Survey, judged: Judged) -> Witness:
+    document = survey.notebook.documents[judged.statement.passage.document]
+    return Witness(judged.statement.text, document.locator, document.title, document.published)

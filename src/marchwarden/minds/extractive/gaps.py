@@ -1,0 +1,68 @@
+"""What the evidence leaves unanswered: which words are met nowhere, and where the closest passage stands."""
+
+import re
+from typing import Final
+
+from marchwarden.contract import Gap, GapCategory
+from marchwarden.minds.extractive.match import CONFIRMED, NO_ANSWER, aspect_match
+from marchwarden.minds.extractive.survey import Survey
+from marchwarden.ranking.terms import Stems, words
+
+MOST_MISSING: Final = 5
+
+_LIVE: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|this (?:week|morning|month)|at the moment|"
+    r"current(?:ly)? (?:price|weather|temperature|time|exchange|score|stock)|latest (?:news|price|score))\b",
+    re.IGNORECASE,
+)
+
+
+def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
+    """One for the whole question when nothing answers it, else one for each aspect that nothing answers."""
+    if match >= CONFIRMED and len(survey.aspects) <= 1:
+        return ()
+    question = survey.notebook.question
+    if _LIVE.search(question) and match < CONFIRMED:
+        detail = "It asks for the state of things now; what was read is only as new as its documents."
+        return (
+            _open(survey, "", match, stems),
+            Gap(topic=question, category=GapCategory.SCOPE_EXCEEDED, detail=detail),
+        )
+    if len(survey.aspects) <= 1:
+        return (_open(survey, "", match, stems),)
+    matches = {aspect: aspect_match(survey, aspect) for aspect in survey.aspects}
+    return tuple(_open(survey, aspect, met, stems) for aspect, met in matches.items() if met < CONFIRMED)
+
+
+def _open(survey: Survey, aspect: str, match: float, stems: Stems) -> Gap:
+    closest = _closest(survey, aspect)
+    if match < NO_ANSWER:
+        detail = f"Nothing read answers this. {_missing(survey, aspect, stems)} {closest}"
+    else:
+        detail = f"The passages cited are the closest found, not a confirmed answer. {_missing(survey, aspect, stems)}"
+    category = GapCategory.SOURCE_NOT_FOUND
+    return Gap(topic=aspect or survey.notebook.question, category=category, detail=" ".join(detail.split()))
+
+
+def _closest(survey: Survey, aspect: str) -> str:
+    best = survey.best_for(aspect)
+    if best is None:
+        return "No passage came close."
+    return f"The closest passage is {survey.notebook.excerpt(best.statement.evidence).locator}."
+
+
+def _missing(survey: Survey, aspect: str, stems: Stems) -> str:
+    """Words met nowhere in what was read; failing that, words the best sentence lacks."""
+    scorer, best = survey.scorer(aspect), survey.best_for(aspect)
+    met = frozenset(stem for judged in survey.ranked for stem in judged.statement.around)
+    nowhere = scorer.missing(met)
+    if nowhere:
+        return f"Nothing read mentions {_as_asked(scorer.question.text, nowhere, stems)}."
+    lacking = scorer.missing(best.statement.stems) if best else []
+    return f"The best sentence lacks {_as_asked(scorer.question.text, lacking, stems)}." if lacking else ""
+
+
+def _as_asked(question: str, missing: list[str], stems: Stems) -> str:
+    """Stems, back in the words of the question."""
+    spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.of_everything(word)}
+    return ", ".join(f"‘{spelled.get(stem, stem)}’" for stem in missing[:MOST_MISSING])

@@ -1,0 +1,128 @@
+"""The mind that answers with the documents' own sentences. Needs no model and no network; costs what it reads."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from marchwarden.budget import Allowance, tokens_in
+from marchwarden.disagreement import Disagreements
+from marchwarden.discoveries import discoveries
+from marchwarden.minds.extractive.aspects import aspects_of, unanswered
+from marchwarden.minds.extractive.choosing import chosen, claim
+from marchwarden.minds.extractive.conflicts import conflicts
+from marchwarden.minds.extractive.gaps import gaps
+from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match, overall_match
+from marchwarden.minds.extractive.queries import first_query, follow_ups
+from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
+from marchwarden.minds.extractive.wonderings import wonderings
+from marchwarden.notebook import Claim, Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
+from marchwarden.passages import Passage
+from marchwarden.ranking.terms import Stems
+
+FINDINGS_A_ROUND: Final = 20
+WORTH_NOTING: Final = 0.3
+MATTERS: Final = 0.5
+ENOUGH: Final = 0.8
+
+
+class ExtractiveMind:
+    """Plans from the question's words, finds the sentences that hold them, and says when none does.
+
+    Remembers nothing between calls: the same notebook always gets the same thoughts.
+    """
+
+    def __init__(self) -> None:
+        self._stems = Stems()
+        self._disagreements = Disagreements(self._stems)
+
+    @property
+    def model_id(self) -> str:
+        return "extractive-v1"
+
+    @property
+    def conclusion_tokens(self) -> int:
+        return 0
+
+    async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
+        """The question as one query, or, when the context answers a part of it, the parts left open."""
+        aspects = aspects_of(notebook.question)
+        open_aspects = unanswered(aspects, notebook.context, self._stems)
+        text = notebook.question if open_aspects == aspects else " ".join(open_aspects)
+        return Thought(Plan((first_query(text),), open_aspects))
+
+    async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
+        """Judge what the allowance pays for; ask on only for what is still not well met."""
+        readable = _affordable(notebook, passages, left.tokens)
+        survey = surveyed(notebook, _read(notebook, readable), self._stems)
+        worth = _worth_noting(survey, readable)
+        reading = Reading(
+            findings=tuple(_finding(judged) for judged in worth),
+            satisfied=_satisfied(survey),
+            follow_ups=follow_ups(survey, self._stems),
+            discoveries=discoveries(notebook, _passages_that_matter(worth)),
+        )
+        return Thought(reading, sum(tokens_in(notebook.text_of(passage)) for passage in readable))
+
+    async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
+        """The sentences that answer, where they quarrel, what stays open. None is better than a wrong one."""
+        read = _read(notebook)
+        survey = surveyed(notebook, read, self._stems)
+        match = overall_match(survey)
+        answered = _answered(survey, match)
+        quarrels = conflicts(survey, self._disagreements) if answered else ()
+        draft = Draft(
+            claims=_claims(survey, quarrels) if answered else (),
+            match=round(match, 4),
+            conflicts=quarrels,
+            gaps=gaps(survey, match, self._stems),
+            open_questions=wonderings(survey, read, self._stems),
+        )
+        return Thought(draft)
+
+
+def _affordable(notebook: Notebook, passages: Sequence[Passage], tokens: int) -> list[Passage]:
+    readable: list[Passage] = []
+    for passage in passages:
+        tokens -= tokens_in(notebook.text_of(passage))
+        if tokens < 0:
+            break
+        readable.append(passage)
+    return readable
+
+
+def _read(notebook: Notebook, also: Iterable[Passage] = ()) -> list[Passage]:
+    """What has been read, whoever read it, and what findings of another mind point into."""
+    ids = notebook.read | {passage.id for passage in also}
+    ids |= {finding.evidence.partition(".")[0] for finding in notebook.findings}
+    return [passage for passage in notebook.passages if passage.id in ids]
+
+
+def _worth_noting(survey: Survey, just_read: Iterable[Passage]) -> list[Judged]:
+    ids = {passage.id for passage in just_read}
+    new = [judged for judged in survey.ranked if judged.statement.passage.id in ids]
+    return [judged for judged in new[:FINDINGS_A_ROUND] if judged.relevance >= WORTH_NOTING]
+
+
+def _finding(judged: Judged) -> Finding:
+    return Finding(judged.statement.evidence, round(min(judged.relevance, 1.0), 4), judged.aspect)
+
+
+def _passages_that_matter(worth: Iterable[Judged]) -> list[Passage]:
+    matter = [judged.statement.passage for judged in worth if judged.relevance >= MATTERS]
+    return list({passage.id: passage for passage in matter}.values())
+
+
+def _satisfied(survey: Survey) -> bool:
+    return all(aspect_match(survey, aspect) >= ENOUGH for aspect in survey.notebook.aspects or ("",))
+
+
+def _answered(survey: Survey, match: float) -> bool:
+    return max([match, *(aspect_match(survey, aspect) for aspect in survey.aspects)]) >= NO_ANSWER
+
+
+def _claims(survey: Survey, quarrels: Iterable[Conflict]) -> tuple[Claim, ...]:
+    """The chosen sentences; whatever quarrels with one another is said too, so that both sides are cited."""
+    picked = chosen(survey)
+    evidence = {each for quarrel in quarrels for each in (quarrel.one, quarrel.other)}
+    said = {judged.statement.evidence for judged in picked}
+    picked += [judged for judged in survey.ranked if judged.statement.evidence in evidence - said]
+    return tuple(claim(survey, judged) for judged in picked)

@@ -1,0 +1,111 @@
+"""How well a sentence meets a question: weighted coverage of its words, their order, and the kind of answer."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from marchwarden.minds.extractive.fit import fit
+from marchwarden.minds.extractive.question import Question
+from marchwarden.minds.extractive.statements import Statement
+
+NAMES_COUNT: Final = 1.3
+FILLER_COUNTS: Final = 0.3
+NEAR: Final = 3
+USUAL_LENGTH: Final = 80
+SATURATION: Final = 1.2
+
+IN_SENTENCE: Final = 0.27
+AROUND: Final = 0.15
+STANDING: Final = 0.45
+IN_ORDER: Final = 0.05
+RIGHT_KIND: Final = 0.08
+UNFINISHED: Final = 0.9
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one sentence meets one question, in shares of 1. `relevance` compares sentences; the rest says why.
+
+    `covered` is the question's weight found in the sentence, `around` in its passage, heading and title, `standing`
+    the same with repetition counted, `in_order` its neighbouring words found near each other.
+    """
+
+    covered: float
+    around: float
+    standing: float
+    in_order: float
+    fit: float
+    is_finished: bool
+
+    @property
+    def relevance(self) -> float:
+        words = IN_SENTENCE * self.covered + AROUND * self.around + STANDING * self.standing + IN_ORDER * self.in_order
+        relevance = words + RIGHT_KIND * self.fit * self.around
+        return relevance if self.is_finished else relevance * UNFINISHED
+
+
+class Scorer:
+    """Scores sentences for one question. Rare words, names and numbers weigh more; absent ones weigh most of all."""
+
+    def __init__(self, question: Question, rarity: "Rarity") -> None:
+        self.question = question
+        self._weights = {stem: _worth(question, stem, rarity) for stem in question.stems}
+        self._total = sum(self._weights.values()) or 1.0
+
+    def score(self, statement: Statement) -> Score:
+        covered = self.coverage(statement.distinct)
+        return Score(
+            covered=covered,
+            around=self.coverage(statement.around),
+            standing=self._standing(statement.around),
+            in_order=self._in_order(statement.stems),
+            fit=fit(self.question, statement.text) if covered else 0.0,
+            is_finished=statement.is_finished,
+        )
+
+    def coverage(self, stems: Iterable[str]) -> float:
+        """The share of the question's weight that these stems carry."""
+        held = frozenset(stems)
+        return sum(weight for stem, weight in self._weights.items() if stem in held) / self._total
+
+    def missing(self, stems: Iterable[str]) -> list[str]:
+        """The question's stems that are not among these, the weightiest first."""
+        held = frozenset(stems)
+        absent = [stem for stem in self._weights if stem not in held]
+        return sorted(absent, key=lambda stem: (-self._weights[stem], stem))
+
+    def _standing(self, around: Mapping[str, int]) -> float:
+        long = 0.4 + 0.6 * sum(around.values()) / USUAL_LENGTH
+        held = ((weight, around.get(stem, 0)) for stem, weight in self._weights.items())
+        return sum(weight * count / (count + SATURATION * long) for weight, count in held) / self._total
+
+    def _in_order(self, stems: tuple[str, ...]) -> float:
+        if not self.question.pairs:
+            return self.coverage(stems)
+        places: dict[str, list[int]] = {}
+        for place, stem in enumerate(stems):
+            places.setdefault(stem, []).append(place)
+        near = sum(_near(places.get(one, ()), places.get(other, ())) for one, other in self.question.pairs)
+        return near / len(self.question.pairs)
+
+
+class Rarity:
+    """How rare stems are in a number of texts."""
+
+    def __init__(self, texts: Iterable[frozenset[str]]) -> None:
+        self._texts = list(texts)
+
+    def of(self, stem: str) -> float:
+        holding = sum(stem in text for text in self._texts)
+        return math.log(1 + (len(self._texts) + 10) / (holding + 1))
+
+
+def _near(some: Iterable[int], others: Iterable[int]) -> bool:
+    return any(0 < abs(place - other) <= NEAR for place in some for other in others)
+
+
+def _worth(question: Question, stem: str, rarity: Rarity) -> float:
+    if stem in question.key:
+        return rarity.of(stem) * NAMES_COUNT
+    return rarity.of(stem) * (FILLER_COUNTS if stem in question.light else 1)

@@ -1,0 +1,90 @@
+"""Everything read so far, sentence by sentence, judged against the question and each of its aspects."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from marchwarden.minds.extractive.aspects import known_sentences
+from marchwarden.minds.extractive.question import understood
+from marchwarden.minds.extractive.scoring import Rarity, Score, Scorer
+from marchwarden.minds.extractive.statements import Statement, statements
+from marchwarden.notebook import Notebook
+from marchwarden.passages import Passage
+from marchwarden.ranking.terms import Stems
+
+SAMPLE: Final = 400
+REPEATS: Final = 0.85
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A statement, its score for the question or the aspect it serves best, and that aspect."""
+
+    statement: Statement
+    score: Score
+    aspect: str
+
+    @property
+    def relevance(self) -> float:
+        return self.score.relevance
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Judged statements, best first; equals in the order of their documents' locators and places."""
+
+    notebook: Notebook
+    whole: Scorer
+    aspects: Mapping[str, Scorer]
+    ranked: tuple[Judged, ...]
+    leaders: Mapping[str, Judged]
+
+    def scorer(self, aspect: str) -> Scorer:
+        return self.aspects.get(aspect, self.whole)
+
+    def best_for(self, aspect: str) -> Judged | None:
+        """The best statement for this aspect alone; for no particular aspect, the best of all."""
+        return self.leaders.get(aspect) or next(iter(self.ranked), None)
+
+
+def surveyed(notebook: Notebook, passages: Sequence[Passage], stems: Stems) -> Survey:
+    """Judge every statement of the passages. What only repeats the caller's context is left out."""
+    rarity = _rarity(notebook, stems)
+    whole = Scorer(understood(focus(notebook), stems), rarity)
+    aspects = {aspect: Scorer(understood(aspect, stems), rarity) for aspect in notebook.aspects}
+    known = known_sentences(notebook.context, stems)
+    new = [each for each in statements(notebook, passages, stems) if not _repeats(each, known)]
+    by_aspect = {
+        aspect: [Judged(each, scorer.score(each), aspect) for each in new] for aspect, scorer in aspects.items()
+    }
+
+    def order(judged: Judged) -> tuple[float, str, int]:
+        place = judged.statement
+        return (-round(judged.relevance, 9), notebook.documents[place.passage.document].locator, place.start)
+
+    overall = [Judged(each, whole.score(each), "") for each in new]
+    best = [_best(*views) for views in zip(overall, *by_aspect.values(), strict=True)]
+    leaders = {aspect: min(judged, key=order) for aspect, judged in by_aspect.items() if judged}
+    return Survey(notebook, whole, aspects, tuple(sorted(best, key=order)), leaders)
+
+
+def focus(notebook: Notebook) -> str:
+    """The question, or, when the caller's context answers a part of it, the parts left open."""
+    return " ".join(notebook.aspects) if notebook.context and notebook.aspects else notebook.question
+
+
+def _rarity(notebook: Notebook, stems: Stems) -> Rarity:
+    """Long documents are sampled evenly: a rarity needs no exact count."""
+    step = max(1, -(-len(notebook.passages) // SAMPLE))
+    return Rarity(frozenset(stems.of(notebook.text_of(passage))) for passage in notebook.passages[::step])
+
+
+def _best(overall: Judged, *by_aspect: Judged) -> Judged:
+    """The view of a statement that flatters it most; under the whole question it still serves its best aspect."""
+    served = max(by_aspect, key=lambda judged: judged.relevance, default=overall)
+    return served if served.relevance > overall.relevance else replace(overall, aspect=served.aspect)
+
+
+def _repeats(statement: Statement, known: Iterable[frozenset[str]]) -> bool:
+    stems = statement.distinct
+    return any(len(stems & sentence) >= REPEATS * len(stems) for sentence in known)

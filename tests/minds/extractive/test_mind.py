@@ -1,0 +1,270 @@
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.budget import Allowance, tokens_in
+from marchwarden.contract import GapCategory
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.notebook import Document, Draft, Notebook, Query, Reading
+
+PLENTY = Allowance(tokens=20_000, sources=10, iterations=5, seconds=60.0)
+BUDGET = (
+    "# Budgets\n\nA researcher works under a budget of tokens, sources and iterations.\n\n"
+    "When a researcher runs out of budget, it stops searching and returns what it has with a gap.\n\n"
+    "# Traces\n\nEvery step is written to the trace as one line.\n"
+)
+INSTALL = "# Installing\n\nInstall the package with pip. The world of packaging is large.\n\nRun the tests with make.\n"
+
+
+def notebook_of(question: str, *texts: str, context: str = "", titles: tuple[str, ...] = ()) -> Notebook:
+    notebook = Notebook(question, context)
+    for number, text in enumerate(texts):
+        title = titles[number] if titles else ""
+        notebook.add(Document("file", f"{number}.md", text.encode(), text, title=title))
+    return notebook
+
+
+async def read_all(notebook: Notebook) -> Reading:
+    mind = ExtractiveMind()
+    plan = (await mind.plan(notebook, PLENTY)).value
+    notebook.aspects = plan.aspects
+    notebook.queries.extend(plan.queries)
+    reading = (await mind.read(notebook, notebook.passages, PLENTY)).value
+    notebook.note(reading, notebook.passages)
+    return reading
+
+
+async def concluded(notebook: Notebook) -> Draft:
+    await read_all(notebook)
+    return (await ExtractiveMind().conclude(notebook, PLENTY)).value
+
+
+def test_concluding_is_free() -> None:
+    mind = ExtractiveMind()
+    assert (mind.model_id, mind.conclusion_tokens) == ("extractive-v1", 0)
+
+
+async def test_the_sentence_that_answers_comes_first_word_for_word() -> None:
+    notebook = notebook_of("What happens when a researcher runs out of budget?", BUDGET, INSTALL)
+    draft = await concluded(notebook)
+    best = draft.claims[0]
+    assert best.text.startswith("When a researcher runs out of budget, it stops searching")
+    assert notebook.excerpt(best.evidence[0]).verbatim == best.text
+    assert draft.match > 0.6
+    assert draft.gaps == ()
+
+
+async def test_documents_that_do_not_answer_are_admitted_not_quoted() -> None:
+    draft = await concluded(notebook_of("Who won the 1998 football world cup?", BUDGET, INSTALL))
+    assert draft.claims == ()
+    assert draft.match < 0.3
+    (gap,) = draft.gaps
+    assert gap.category is GapCategory.SOURCE_NOT_FOUND
+    assert "‘football’" in gap.detail
+    assert "‘1998’" in gap.detail
+    assert "1.md" in gap.detail
+
+
+async def test_quoting_the_question_is_no_answer_to_it() -> None:
+    text = 'An example: `ask "Who won the 1998 football world cup?"` exits with 1. The answer is then empty.\n'
+    draft = await concluded(notebook_of("Who won the 1998 football world cup?", text, BUDGET))
+    assert draft.claims == ()
+    assert draft.match < 0.3
+
+
+async def test_nothing_read_means_nothing_claimed() -> None:
+    draft = (await ExtractiveMind().conclude(notebook_of("What is a heron?", "A heron is a bird."), PLENTY)).value
+    assert draft.claims == ()
+    assert draft.match == 0.0
+    assert draft.gaps
+
+
+async def test_a_near_miss_is_called_the_closest_passage_not_an_answer() -> None:
+    notebook = notebook_of(
+        "When did the heron colony at Lake Orta move south?", "The heron colony at Lake Orta is large."
+    )
+    draft = await concluded(notebook)
+    assert 0.3 <= draft.match < 0.6
+    assert draft.claims
+    assert "not a confirmed answer" in draft.gaps[0].detail
+
+
+async def test_headings_questions_and_scraps_are_no_findings() -> None:
+    text = "# What is a heron?\n\nWhat is a heron?\n\nHeron.\n\nA heron is a long-legged bird.\n"
+    notebook = notebook_of("What is a heron?", text)
+    reading = await read_all(notebook)
+    assert [notebook.excerpt(finding.evidence).verbatim for finding in reading.findings] == [
+        "A heron is a long-legged bird."
+    ]
+
+
+async def test_a_copied_sentence_is_claimed_once() -> None:
+    text = "The grey heron eats fish and frogs."
+    draft = await concluded(notebook_of("What does the grey heron eat?", text, text, text))
+    assert len(draft.claims) == 1
+
+
+async def test_list_marks_and_line_breaks_are_not_part_of_a_claim() -> None:
+    draft = await concluded(notebook_of("What does the grey heron eat?", "* The grey heron\n  eats fish and frogs.\n"))
+    assert draft.claims[0].text == "The grey heron eats fish and frogs."
+
+
+async def test_a_sentence_that_leans_on_the_one_before_cites_it_too() -> None:
+    text = "The Orta tower stands by the lake. It was built in 1932 for the Orta tower company."
+    draft = await concluded(notebook_of("When was the Orta tower built?", text))
+    leaning = next(claim for claim in draft.claims if claim.text.startswith("It was built"))
+    assert leaning.evidence == ("p1.s2", "p1.s1")
+
+
+async def test_two_hops_cite_both_documents() -> None:
+    film, director = "The Salt Road is a film directed by Ann Lee.", "Ann Lee was born in Oslo and studied law."
+    notebook = notebook_of(
+        "Where was the director of the film The Salt Road born?", film, director, titles=("The Salt Road", "Ann Lee")
+    )
+    draft = await concluded(notebook)
+    assert {notebook.document_of(claim.evidence[0]).title for claim in draft.claims} == {"The Salt Road", "Ann Lee"}
+
+
+async def test_a_weak_match_asks_for_the_names_it_met() -> None:
+    notebook = notebook_of(
+        "Where was the director of the film The Salt Road born?", "The Salt Road was directed by Ann Lee."
+    )
+    reading = await read_all(notebook)
+    assert "Ann Lee" in [query.text for query in reading.follow_ups]
+    assert not reading.satisfied
+
+
+async def test_a_well_met_question_asks_nothing_more() -> None:
+    reading = await read_all(notebook_of("What happens when a researcher runs out of budget?", BUDGET))
+    assert reading.follow_ups == ()
+    assert reading.satisfied
+
+
+async def test_follow_ups_never_repeat_a_query() -> None:
+    notebook = notebook_of(
+        "Where was the director of the film The Salt Road born?", "The Salt Road was directed by Ann Lee."
+    )
+    notebook.queries.append(Query("ann lee"))
+    reading = await read_all(notebook)
+    assert "Ann Lee" not in [query.text for query in reading.follow_ups]
+
+
+async def test_both_sides_of_a_disagreement_are_cited() -> None:
+    notebook = notebook_of(
+        "How tall is the Orta tower?", "The Orta tower is 324 metres tall.", "The Orta tower is 300 metres tall."
+    )
+    draft = await concluded(notebook)
+    (conflict,) = draft.conflicts
+    assert (conflict.kind, conflict.stance) == ("figure", "contradicts")
+    assert {conflict.one, conflict.other} <= {evidence for claim in draft.claims for evidence in claim.evidence}
+
+
+async def test_an_aspect_without_an_answer_becomes_a_gap_of_its_own() -> None:
+    notebook = notebook_of(
+        "Who built the Orta tower and why is the moon yellow?", "The Orta tower was built by Ann Lee."
+    )
+    draft = await concluded(notebook)
+    assert [claim.text for claim in draft.claims] == ["The Orta tower was built by Ann Lee."]
+    assert [gap.topic for gap in draft.gaps] == ["why is the moon yellow"]
+
+
+async def test_the_context_is_neither_searched_for_nor_told_again() -> None:
+    known = "The Orta tower was built by Ann Lee."
+    notebook = notebook_of(
+        "Who built the Orta tower and when was it opened?",
+        f"{known} The Orta tower was opened in 1932.",
+        context=known,
+    )
+    plan = (await ExtractiveMind().plan(notebook, PLENTY)).value
+    assert len(plan.aspects) == 1
+    assert "opened" in plan.queries[0].text
+    draft = await concluded(notebook)
+    assert [claim.text for claim in draft.claims] == ["The Orta tower was opened in 1932."]
+
+
+async def test_what_a_document_calls_unknown_is_an_open_question() -> None:
+    notebook = notebook_of("Why do herons sleep on one leg?", "It is still unclear why herons sleep on one leg.")
+    (question,) = (await concluded(notebook)).open_questions
+    assert "unclear why herons sleep" in question.question
+    assert question.source_locator == "0.md"
+    assert question.priority == "high"
+
+
+async def test_a_question_about_now_is_for_another_researcher() -> None:
+    draft = await concluded(notebook_of("What is the price of gold today?", INSTALL))
+    assert GapCategory.SCOPE_EXCEEDED in [gap.category for gap in draft.gaps]
+
+
+async def test_papers_named_beside_the_answer_are_discoveries() -> None:
+    notebook = notebook_of(
+        "What does the grey heron eat?", "The grey heron eats fish, see arXiv:2101.01234 for details."
+    )
+    assert [event.query for event in (await read_all(notebook)).discoveries] == ["arXiv:2101.01234"]
+
+
+SENTENCES = st.lists(
+    st.sampled_from(
+        [
+            "The grey heron eats fish.",
+            "Herons nest in trees near the river.",
+            "A trace is a journal.",
+            "It was seen in 1932.",
+            "Budgets matter to the heron.",
+            "Is the heron grey?",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+).map(" ".join)
+
+
+@given(texts=st.lists(SENTENCES, min_size=1, max_size=4), tokens=st.integers(0, 60))
+@pytest.mark.anyio
+async def test_reading_never_costs_more_than_the_allowance(texts: list[str], tokens: int) -> None:
+    notebook = notebook_of("What does the grey heron eat?", *texts)
+    thought = await ExtractiveMind().read(notebook, notebook.passages, Allowance(tokens, 1, 1, 1.0))
+    assert thought.tokens <= tokens
+    assert thought.tokens <= sum(tokens_in(notebook.text_of(passage)) for passage in notebook.passages)
+
+
+@given(texts=st.lists(SENTENCES, min_size=1, max_size=4, unique=True), data=st.data())
+@pytest.mark.anyio
+async def test_the_order_in_which_documents_arrive_changes_neither_match_nor_best_sentence(
+    texts: list[str], data: st.DataObject
+) -> None:
+    question = "What does the grey heron eat?"
+    first = notebook_of(question)
+    second = notebook_of(question)
+    for notebook, order in ((first, texts), (second, data.draw(st.permutations(texts)))):
+        for text in order:
+            notebook.add(Document("file", f"{texts.index(text)}.md", b"", text))
+    one, other = await concluded(first), await concluded(second)
+    assert one.match == other.match
+    assert [claim.text for claim in one.claims] == [claim.text for claim in other.claims]
+
+
+def test_the_hash_seed_changes_nothing() -> None:
+    program = (
+        "import anyio\n"
+        "from tests.minds.extractive.test_mind import BUDGET, INSTALL, concluded, notebook_of\n"
+        "question = 'Who keeps the budget, the researcher or the trace; and what is a package?'\n"
+        "notebook = notebook_of(question, BUDGET, INSTALL, 'The loop keeps the budget of a researcher.')\n"
+        "print(anyio.run(concluded, notebook))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=60,
+            text=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1
+    assert "Claim(" in said.pop()

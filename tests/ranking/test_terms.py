@@ -1,0 +1,42 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.ranking.terms import STOP_WORDS, Stems, words
+
+
+def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None:
+    assert list(words("Röntgen’s 1,200 X-rays cost 3.5 pence")) == [
+        "rontgen",
+        "1200",
+        "x",
+        "rays",
+        "cost",
+        "3.5",
+        "pence",
+    ]
+
+
+def test_forms_of_a_word_share_one_stem_and_empty_words_have_none() -> None:
+    stems = Stems()
+    assert stems.of("The researcher ran out of budgets") == stems.of("researchers run on a budget")
+
+
+def test_a_text_of_empty_words_still_has_words_to_search_for() -> None:
+    stems = Stems()
+    assert stems.of("to be") == ()
+    assert stems.of_everything("to be") == ("to", "be")
+
+
+@given(st.text(max_size=300))
+def test_stems_of_any_text_are_never_empty_strings_and_stay_the_same_when_asked_again(text: str) -> None:
+    stems = Stems()
+    first = stems.of(text)
+    assert all(first) or not first
+    assert stems.of(text) == first
+    assert first == Stems().of(text)
+
+
+@given(st.text(max_size=200))
+def test_no_content_word_is_lost(text: str) -> None:
+    content = [word for word in words(text) if word not in STOP_WORDS]
+    assert len(Stems().of(text)) == len(content)

@@ -1,0 +1,82 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.disagreement import Disagreement, Disagreements, Witness
+from marchwarden.ranking.terms import Stems
+
+
+def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagreement | None:
+    return Disagreements(Stems()).between(Witness(one, "one.txt", titles[0]), Witness(other, "other.txt", titles[1]))
+
+
+@pytest.mark.parametrize(
+    "one, other, kind",
+    [
+        ("The tower is 324 metres tall.", "The tower is 300 metres tall.", "figure"),
+        ("The company employs 1,200 people in Berlin.", "The company employs 950 people in Berlin.", "figure"),
+        ("The bridge was opened in 1932 by the king.", "The bridge was opened in 1937 by the king.", "date"),
+        ("Coffee increases the risk of heart disease.", "Coffee decreases the risk of heart disease.", "polarity"),
+        ("The drug is effective against malaria.", "The drug is not effective against malaria.", "polarity"),
+    ],
+)
+def test_different_figures_dates_and_polarity_contradict(one: str, other: str, kind: str) -> None:
+    found = between(one, other)
+    assert found is not None
+    assert (found.kind, found.stance) == (kind, "contradicts")
+    assert found.topic
+    reverse = between(other, one)
+    assert reverse is not None
+    assert (reverse.kind, reverse.stance) == (kind, "contradicts")
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("Springfield has 1.2 million inhabitants today.", "Springfield has 1,200,000 inhabitants today."),
+        ("Water boils at 100 degrees at sea level.", "Water boils at 100.0 degrees at sea level."),
+        ("Alice has three cats at home.", "Bob has four cats at home."),
+        ("The tower is about 300 metres tall.", "The tower is 324 metres tall."),
+        ("The tower is 324 metres tall.", "Rivers in the north carry 300 tonnes of sand."),
+        ("It was opened in 1932 by the old king.", "It was opened in May 1932 by the old king."),
+    ],
+)
+def test_rounding_estimates_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:
+    assert between(one, other) is None
+
+
+def test_sentences_without_a_name_in_documents_about_different_things_do_not_disagree() -> None:
+    one, other = "The median age was 37 years.", "The median age was 45 years."
+    assert between(one, other, ("Greenfield", "Ashford")) is None
+    assert between(one, other, ("Greenfield", "Greenfield census")) is not None
+
+
+def test_another_year_is_another_scope() -> None:
+    found = between("Acme made 5 million dollars in 2019.", "Acme made 7 million dollars in 2020.")
+    assert found is not None
+    assert found.stance == "different_scope"
+
+
+def test_a_condition_qualifies() -> None:
+    found = between(
+        "The timeout of the server is 30 seconds.", "The timeout of the server is 60 seconds when debugging."
+    )
+    assert found is not None
+    assert found.stance == "qualifies"
+
+
+@pytest.mark.parametrize("newer, stance", [(date(2024, 1, 1), "superseded"), (None, "contradicts")])
+def test_a_newer_document_supersedes_only_when_both_are_dated(newer: date | None, stance: str) -> None:
+    one = Witness("The limit is 20 requests per minute.", "one", published=date(2020, 1, 1))
+    other = Witness("The limit is 60 requests per minute.", "other", published=newer)
+    found = Disagreements(Stems()).between(one, other)
+    assert found is not None
+    assert found.stance == stance
+
+
+@given(st.text(max_size=150), st.text(max_size=150))
+def test_a_document_never_contradicts_itself(one: str, other: str) -> None:
+    assert Disagreements(Stems()).between(Witness(one, "same"), Witness(other, "same")) is None
+    assert Disagreements(Stems()).between(Witness(one, "a"), Witness(one, "b")) is None

@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.figures import Figure, Moment, figures_in
+
+
+@pytest.mark.parametrize(
+    "text, value, unit",
+    [
+        ("about 1.2 million people live here", 1_200_000.0, "people"),
+        ("some 1,200,000 people", 1_200_000.0, "people"),
+        ("a budget of 20 000 tokens", 20_000.0, "tokens"),
+        ("it costs $5 billion", 5e9, "$"),
+        ("grew by 12.5%", 12.5, "%"),
+        ("three cats", 3.0, "cats"),
+    ],
+)
+def test_quantities_are_read_with_their_scale_and_unit(text: str, value: float, unit: str) -> None:
+    (figure,) = figures_in(text).quantities
+    assert (figure.value, figure.unit) == (value, unit)
+
+
+@pytest.mark.parametrize("text", ["version 3.11.4 of it", "see RFC-2119", "at 10.0.0.1", "p53 and v2", "on 2/3/2020"])
+def test_names_and_versions_are_no_quantities(text: str) -> None:
+    assert figures_in(text).quantities == ()
+
+
+@pytest.mark.parametrize(
+    "text, moment",
+    [
+        ("born on 15 January 1955", Moment(1955, 1, 15)),
+        ("born January 15, 1955", Moment(1955, 1, 15)),
+        ("on 1955-01-15", Moment(1955, 1, 15)),
+        ("in March 1955", Moment(1955, 3)),
+        ("since 1955", Moment(1955)),
+    ],
+)
+def test_dates_are_read_however_they_are_written(text: str, moment: Moment) -> None:
+    assert figures_in(text).moments == (moment,)
+    assert figures_in(text).quantities == ()
+
+
+def test_a_date_told_less_exactly_agrees_with_the_exact_one() -> None:
+    assert Moment(1955).agrees(Moment(1955, 3, 2))
+    assert not Moment(1955, 4).agrees(Moment(1955, 3, 2))
+
+
+def test_rounding_is_no_difference_but_a_small_whole_number_is_exact() -> None:
+    def of(text: str) -> Figure:
+        return figures_in(text).quantities[0]
+
+    assert of("1.2 million people").agrees(of("1,234,567 people"))
+    assert of("12.0 cm").agrees(of("12 cm"))
+    assert not of("20 cats").agrees(of("24 cats"))
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read_for_figures(text: str) -> None:
+    found = figures_in(text)
+    assert all(figure.slack >= 0 for figure in found.quantities)
