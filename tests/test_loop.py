@@ -82,6 +82,16 @@ async def test_the_order_of_arrival_never_changes_the_result(tmp_path):
         assert set(differences(results[0], other)) <= {"trace_id"}
 
 
+async def test_nor_does_the_order_in_which_things_fail(tmp_path):
+    failing = {"bridge.md": SourceError("torn"), "ferris.md": SourceError("lost")}
+    gaps = []
+    for slow in ({"bridge.md": 0.03}, {"ferris.md": 0.03}):
+        source = MemorySource(failing=failing, slow=slow)
+        gaps.append((await an_investigator(tmp_path, source=source).research(QUESTION)).gaps)
+    assert gaps[0] == gaps[1]
+    assert {"torn", "lost"} <= {gap.detail for gap in gaps[0]}
+
+
 async def test_a_mind_that_fails_is_replaced_and_the_failure_told(tmp_path):
     mind = ScriptedMind(MindError("gone", 100), [MindError("gone", 200)], MindError("gone", 300))
     result = await an_investigator(tmp_path, mind=mind).research(QUESTION)

@@ -12,11 +12,8 @@ from typing import Final, TypeVar
 import anyio
 from pydantic import TypeAdapter
 
-from marchwarden.budget import WALL_TIME_SEC, Allowance, Budget
-from marchwarden.confidence import Rubric, recency
+from marchwarden.budget import WALL_TIME_SEC, Budget
 from marchwarden.contract import (
-    ConfidenceFactors,
-    CostMetadata,
     Depth,
     Gap,
     GapCategory,
@@ -25,16 +22,16 @@ from marchwarden.contract import (
     ResearchResult,
     known_depth,
 )
-from marchwarden.errors import ArchiveDamaged, MindError, SourceError
-from marchwarden.grounding import Grounded, grounded, highest_authority
-from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.errors import ArchiveDamaged, SourceError
+from marchwarden.landing import Flight, landed
+from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
 from marchwarden.protocols import Mind, Progress, ProgressSink, Source, quiet
 from marchwarden.ranking import PassageIndex, ReadingList, reading_list
-from marchwarden.record import Opening, Record, Store, ThinkAction
+from marchwarden.record import Opening, Record, Store
 from marchwarden.refusals import checked
+from marchwarden.thinking import Thinking
 
 T = TypeVar("T")
-Thinking = TypeVar("Thinking", Plan, Reading, Draft)
 
 LONGEST_QUERY: Final = 400
 QUERIES_A_ROUND: Final = 6
@@ -115,22 +112,21 @@ class Investigation:
     def __init__(
         self, investigator: Investigator, request: ResearchRequest, record: Record, progress: ProgressSink
     ) -> None:
+        limits, mind = request.limits(), investigator.mind
         self.source = investigator.source
-        self.mind = investigator.mind
-        self.fallback = investigator.fallback
         self.pace = investigator.pace
         self.record = record
         self.progress = progress
+        self.depth = request.depth
         self.notebook = Notebook(request.question, request.context or "")
         self.index = PassageIndex(self.notebook)
         self.budget = Budget(
-            request.limits(), wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=self.mind.conclusion_tokens
+            limits, wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=mind.conclusion_tokens
         )
-        self.depth = request.depth
-        self.domains = self.budget.limits.domains
+        self.thinking = Thinking(mind, investigator.fallback, self.budget, record)
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
-        self.gaps: list[Gap] = []
+        self.failures: list[Gap] = []
 
     async def run(self) -> ResearchResult:
         await self._prepare()
@@ -152,8 +148,10 @@ class Investigation:
 
     async def _plan(self) -> Sequence[Query]:
         await self._report("plan", "planning what to look for")
-        thought = await self._think("plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins")
-        plan = thought.value if thought else Plan((Query(self.notebook.question),))
+        plan = await self.thinking.think(
+            "plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins"
+        )
+        plan = plan or Plan((Query(self.notebook.question),))
         self.notebook.aspects = plan.aspects
         return self._new(plan.queries)
 
@@ -174,13 +172,17 @@ class Investigation:
     async def _search(self, queries: Sequence[Query]) -> None:
         await self._report("search", f"searching: {_named(queries)}" if queries else "nothing new to search")
         self.notebook.queries.extend(queries)
-        found = await self._side_by_side([partial(self._hits_of, query) for query in queries])
-        for hit in (hit for hits in found for hit in hits):
-            known = self.hits.get(hit.locator)
-            if known is None or hit.score > known.score:
-                self.hits[hit.locator] = hit
+        answers = await self._side_by_side([partial(self._hits_of, query) for query in queries])
+        for query, answer in zip(queries, answers, strict=True):
+            if isinstance(answer, SourceError):
+                self._could_not(f"search: {query.text}", answer)
+                continue
+            for hit in answer:
+                known = self.hits.get(hit.locator)
+                if known is None or hit.score > known.score:
+                    self.hits[hit.locator] = hit
 
-    async def _hits_of(self, query: Query) -> Sequence[Hit]:
+    async def _hits_of(self, query: Query) -> Sequence[Hit] | SourceError:
         async def perform() -> Sequence[Hit]:
             return await self._in_time(lambda: self.source.search(query), self.pace.search_seconds)
 
@@ -188,16 +190,17 @@ class Investigation:
         try:
             return await self.record.search(query, perform, why)
         except SourceError as error:
-            self._could_not(f"search: {query.text}", error)
-            return ()
+            return error
 
     async def _fetch(self) -> None:
         chosen = self._chosen()
         if chosen:
             await self._report("fetch", f"reading {len(chosen)} of {len(self.hits)} sources found")
-        documents = await self._side_by_side([partial(self._document_of, hit) for hit in chosen])
-        for document in documents:
-            if document is not None and document.text_hash not in {each.text_hash for each in self.notebook.documents}:
+        fetched = await self._side_by_side([partial(self._document_of, hit) for hit in chosen])
+        for hit, document in zip(chosen, fetched, strict=True):
+            if isinstance(document, SourceError):
+                self._could_not(hit.locator, document)
+            elif document.text_hash not in {each.text_hash for each in self.notebook.documents}:
                 self.notebook.add(document)
 
     def _chosen(self) -> list[Hit]:
@@ -210,35 +213,33 @@ class Investigation:
         self.tried.update(hit.locator for hit in chosen)
         return chosen
 
-    async def _document_of(self, hit: Hit) -> Document | None:
+    async def _document_of(self, hit: Hit) -> Document | SourceError:
         async def perform() -> Document:
             return await self._in_time(lambda: self.source.fetch(hit), self.pace.fetch_seconds)
 
+        why = f"score {hit.score:.2f} in iteration {self.budget.iterations_run}"
         try:
-            return await self.record.fetch(
-                hit, perform, f"score {hit.score:.2f} in iteration {self.budget.iterations_run}"
-            )
+            return await self.record.fetch(hit, perform, why)
         except SourceError as error:
-            self._could_not(hit.locator, error)
+            return error
         except ArchiveDamaged as error:
-            self._could_not(hit.locator, SourceError(str(error)))
-        return None
+            return SourceError(str(error))
 
     async def _read(self) -> tuple[Sequence[Query], bool]:
         """Read the best passages; returns what to ask next and whether going on is worth it."""
         listed = self._reading_list()
         await self._report("read", f"reading {len(listed.passages)} passages")
-        thought = await self._think(
+        reading = await self.thinking.think(
             "read",
             Reading,
             lambda mind, allowed: mind.read(self.notebook, listed.passages, allowed),
             f"{len(listed.passages)} best passages, {listed.unaffordable} did not fit",
         )
-        if thought is None:
+        if reading is None:
             return (), False
-        self.notebook.note(thought.value, listed.passages)
-        queries = self._new(thought.value.follow_ups)
-        if thought.value.satisfied:
+        self.notebook.note(reading, listed.passages)
+        queries = self._new(reading.follow_ups)
+        if reading.satisfied:
             return queries, False
         if listed.unaffordable and not listed.passages:
             self.budget.run_short(f"{self.budget.left().tokens} tokens were too few for the next passage")
@@ -257,51 +258,23 @@ class Investigation:
     async def _conclude(self) -> Draft:
         await self._report("conclude", "weighing the evidence")
         why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth looking for"
-        thought = await self._think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
-        return thought.value if thought else Draft()
+        draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
+        return draft or Draft()
 
-    async def _think(
-        self,
-        action: ThinkAction,
-        kind: type[Thinking],
-        ask: Callable[[Mind, Allowance], Awaitable[Thought[Thinking]]],
-        why: str,
-    ) -> Thought[Thinking] | None:
-        """Ask the mind, and where it fails the fallback. What a thought costs is booked before it is used."""
-        for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
-            left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
-            key = f"{self.budget.iterations_run} {mind.model_id}"
-            try:
-                thought = await self.record.think(action, key, kind, self._timed(ask, mind, left, action), why)
-            except MindError as error:
-                self.budget.at(self.record.elapsed)
-                self.budget.charge(error.tokens, left, f"the mind ({action})")
-                self._could_not(f"mind: {mind.model_id}", SourceError(f"{action} failed: {error.detail}"))
-                continue
-            self.budget.at(self.record.elapsed)
-            self.budget.charge(thought.tokens, left, f"the mind ({action})")
-            return thought
-        return None
-
-    def _timed(
-        self,
-        ask: Callable[[Mind, Allowance], Awaitable[Thought[Thinking]]],
-        mind: Mind,
-        left: Allowance,
-        action: ThinkAction,
-    ) -> Callable[[], Awaitable[Thought[Thinking]]]:
-        """The fallback's conclusion is never cut off: it needs no one outside, and something must land."""
-
-        async def perform() -> Thought[Thinking]:
-            if mind is self.fallback and action == "conclude":
-                return await ask(mind, left)
-            try:
-                with anyio.fail_after(left.seconds):
-                    return await ask(mind, left)
-            except TimeoutError as error:
-                raise MindError(f"no answer within {left.seconds:.0f} s") from error
-
-        return perform
+    def _landed(self, draft: Draft) -> ResearchResult:
+        for error in self.thinking.failures:
+            self._could_not("mind", error)
+        notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
+        flight = Flight(
+            trace_id=self.record.trace_id,
+            source=self.source.name,
+            model_id=self.thinking.mind.model_id,
+            began_on=self.record.began_on,
+            elapsed=self.record.elapsed,
+            failures=tuple(self.failures),
+            left_out=_NOTICES.validate_python(notices.fields["result"]),
+        )
+        return landed(draft, self.notebook, self.budget, flight)
 
     async def _in_time(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
         """A search or fetch within its own bound and the run's, whichever is nearer."""
@@ -330,66 +303,15 @@ class Investigation:
     def _new(self, queries: Sequence[Query]) -> list[Query]:
         """The queries not asked yet, each once, no longer and no more than a search should be given."""
         asked = {query.text for query in self.notebook.queries}
-        bounded = {
-            text: query for query in queries if (text := query.text.strip()[:LONGEST_QUERY]) and text not in asked
-        }
-        return [
-            Query(text, query.aspect, self.domains, self.depth)
-            for text, query in list(bounded.items())[:QUERIES_A_ROUND]
-        ]
+        aspects = {query.text.strip()[:LONGEST_QUERY]: query.aspect for query in queries}
+        new = [text for text in aspects if text and text not in asked][:QUERIES_A_ROUND]
+        return [Query(text, aspects[text], self.budget.limits.domains, self.depth) for text in new]
 
     def _could_not(self, topic: str, error: SourceError) -> None:
         if error.category is GapCategory.BUDGET_EXHAUSTED:
             self.budget.run_short(f"{topic}: {error.detail}")
         else:
-            self.gaps.append(Gap(topic=topic, category=error.category, detail=error.detail))
-
-    def _landed(self, draft: Draft) -> ResearchResult:
-        checked = grounded(draft, self.notebook)
-        factors = self._factors(draft, checked)
-        notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
-        left_out = _NOTICES.validate_python(notices.fields["result"])
-        return ResearchResult(
-            answer=checked.answer,
-            citations=checked.citations,
-            gaps=(*self._all_gaps(draft, checked, left_out),),
-            discovery_events=(*checked.discoveries, *self.notebook.discoveries),
-            open_questions=draft.open_questions,
-            confidence=Rubric().score(factors),
-            confidence_factors=factors,
-            cost_metadata=CostMetadata(
-                tokens_used=self.budget.tokens_used,
-                iterations_run=self.budget.iterations_run,
-                wall_time_sec=round(self.record.elapsed, 3),
-                budget_exhausted=self.budget.exhausted,
-                model_id=self.mind.model_id,
-            ),
-            trace_id=self.record.trace_id,
-        )
-
-    def _factors(self, draft: Draft, checked: Grounded) -> ConfidenceFactors:
-        dates = [document.published for document in checked.documents if document.published]
-        return ConfidenceFactors(
-            num_corroborating_sources=checked.independent_sources,
-            source_authority=highest_authority(checked.documents),
-            contradiction_detected=checked.contradicted,
-            query_specificity_match=round(min(max(draft.match, 0.0), 1.0), 3),
-            budget_exhausted=self.budget.exhausted,
-            recency=recency(max(dates), self.record.began_on) if dates else None,
-        )
-
-    def _all_gaps(self, draft: Draft, checked: Grounded, left_out: Sequence[str]) -> list[Gap]:
-        """The loop alone says whether the budget ran out, and grounding alone whether sources disagree."""
-        decided_here = {GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES}
-        gaps = [gap for gap in draft.gaps if gap.category not in decided_here]
-        gaps += [*checked.gaps, *self.gaps]
-        gaps += [Gap(topic=self.source.name, category=GapCategory.ACCESS_DENIED, detail=each) for each in left_out]
-        if self.budget.exhausted:
-            detail = "; ".join(self.budget.shortages)
-            gaps.append(Gap(topic=self.notebook.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
-        if not checked.citations and not gaps:
-            gaps.append(_nothing_found(self.notebook))
-        return list(dict.fromkeys(gaps))
+            self.failures.append(Gap(topic=topic, category=error.category, detail=error.detail))
 
     async def _report(self, step: str, message: str) -> None:
         await self.progress(
@@ -407,8 +329,3 @@ class Investigation:
 
 def _named(queries: Sequence[Query]) -> str:
     return "; ".join(query.text for query in queries)
-
-
-def _nothing_found(notebook: Notebook) -> Gap:
-    read = f"{len(notebook.documents)} documents were read" if notebook.documents else "no document was found"
-    return Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=f"{read}; none answers this.")

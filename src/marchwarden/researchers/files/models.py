@@ -1,6 +1,5 @@
 """The nouns of the files researcher: a folder, what is found in it, what is kept of it."""
 
-import hashlib
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,10 +14,6 @@ Checkpoint = Callable[[], None]
 """Called between two pieces of work; raises when the work is no longer wanted."""
 
 UNLISTED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
-
-
-def content_hash(content: bytes) -> str:
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 class IndexDamaged(StorageError):

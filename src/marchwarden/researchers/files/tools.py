@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 from anyio import from_thread, to_thread
 
+from marchwarden.archive import digest
 from marchwarden.clean import one_line
 from marchwarden.contract import Authority, GapCategory
 from marchwarden.errors import InvalidInput, SourceError
@@ -17,7 +18,7 @@ from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
 from marchwarden.researchers.files.index import FolderIndex
-from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, content_hash
+from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
 from marchwarden.researchers.files.scan import is_beneath, read
 from marchwarden.researchers.files.scoring import Scorer, together
 
@@ -159,7 +160,7 @@ class FilesSource:
 
     def _extracted(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
         try:
-            stored = index.stored(relative, content_hash(content))
+            stored = index.stored(relative, digest(content))
         except IndexDamaged:
             stored = None
         if stored is not None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from marchwarden.archive import digest
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable
 from marchwarden.passages import split
@@ -20,7 +21,6 @@ from marchwarden.researchers.files.models import (
     IndexSettings,
     Known,
     Skipped,
-    content_hash,
 )
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.scan import read, scan
@@ -93,7 +93,7 @@ class Update:
         except Unreadable as error:
             self._replace(before, Entry(found.path, found.stamp, "", skipped=error.detail))
             return
-        hash_ = content_hash(content)
+        hash_ = digest(content)
         if before is not None and before.content_hash == hash_:
             self._batch.unchanged.append((before.id, found.stamp))
             return

@@ -1,0 +1,77 @@
+"""Landing: a conclusion turned into the result a caller gets. Knows what happened in a run, not how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from marchwarden.budget import Budget
+from marchwarden.confidence import Rubric, recency
+from marchwarden.contract import ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
+from marchwarden.grounding import Grounded, grounded, highest_authority
+from marchwarden.notebook import Draft, Notebook
+
+# The loop alone knows whether the budget ran out, and grounding alone whether sources disagree.
+_NOT_FOR_A_MIND_TO_SAY: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})
+
+
+@dataclass(frozen=True)
+class Flight:
+    """What is known of a run once it has concluded."""
+
+    trace_id: str
+    source: str
+    model_id: str
+    began_on: date
+    elapsed: float
+    failures: tuple[Gap, ...]
+    left_out: tuple[str, ...]
+
+
+def landed(draft: Draft, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
+    """Ground the draft, say what is missing, and score what is left."""
+    checked = grounded(draft, notebook)
+    factors = _factors(draft, checked, budget, flight.began_on)
+    return ResearchResult(
+        answer=checked.answer,
+        citations=checked.citations,
+        gaps=tuple(_gaps(draft, checked, notebook, budget, flight)),
+        discovery_events=(*checked.discoveries, *notebook.discoveries),
+        open_questions=draft.open_questions,
+        confidence=Rubric().score(factors),
+        confidence_factors=factors,
+        cost_metadata=CostMetadata(
+            tokens_used=budget.tokens_used,
+            iterations_run=budget.iterations_run,
+            wall_time_sec=round(flight.elapsed, 3),
+            budget_exhausted=budget.exhausted,
+            model_id=flight.model_id,
+        ),
+        trace_id=flight.trace_id,
+    )
+
+
+def _factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> ConfidenceFactors:
+    dates = [document.published for document in checked.documents if document.published]
+    return ConfidenceFactors(
+        num_corroborating_sources=checked.independent_sources,
+        source_authority=highest_authority(checked.documents),
+        contradiction_detected=checked.contradicted,
+        query_specificity_match=round(min(max(draft.match, 0.0), 1.0), 3),
+        budget_exhausted=budget.exhausted,
+        recency=recency(max(dates), today) if dates else None,
+    )
+
+
+def _gaps(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> Sequence[Gap]:
+    gaps = [gap for gap in draft.gaps if gap.category not in _NOT_FOR_A_MIND_TO_SAY]
+    gaps += [*checked.gaps, *flight.failures]
+    gaps += [Gap(topic=flight.source, category=GapCategory.ACCESS_DENIED, detail=each) for each in flight.left_out]
+    if budget.exhausted:
+        short = "; ".join(budget.shortages)
+        gaps.append(Gap(topic=notebook.question, category=GapCategory.BUDGET_EXHAUSTED, detail=short))
+    if not checked.citations and not gaps:
+        read = f"{len(notebook.documents)} documents were read" if notebook.documents else "no document was found"
+        detail = f"{read}; none answers this."
+        gaps.append(Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=detail))
+    return list(dict.fromkeys(gaps))

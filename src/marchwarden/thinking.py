@@ -1,0 +1,65 @@
+"""Thinking: a mind asked under an allowance, and the embedded one in its place where it fails.
+
+What a thought costs is booked before anybody looks at it. Knows nothing of sources.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import anyio
+
+from marchwarden.budget import Allowance, Budget
+from marchwarden.errors import MindError, SourceError
+from marchwarden.notebook import Draft, Plan, Reading, Thought
+from marchwarden.protocols import Mind
+from marchwarden.record import Record, ThinkAction
+
+Value = TypeVar("Value", Plan, Reading, Draft)
+Ask = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
+
+
+@dataclass
+class Thinking:
+    """The two minds of one run. `failures` is what went wrong with them."""
+
+    mind: Mind
+    fallback: Mind
+    budget: Budget
+    record: Record
+    failures: list[SourceError] = field(default_factory=list)
+
+    async def think(self, action: ThinkAction, kind: type[Value], ask: Ask[Value], why: str) -> Value | None:
+        """Ask the mind, and where it fails the fallback; None when both do."""
+        for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
+            left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
+            key = f"{self.budget.iterations_run} {mind.model_id}"
+            try:
+                thought = await self.record.think(action, key, kind, self._timed(ask, mind, left, action), why)
+            except MindError as error:
+                self._book(error.tokens, left, action)
+                self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))
+                continue
+            self._book(thought.tokens, left, action)
+            return thought.value
+        return None
+
+    def _book(self, tokens: int, left: Allowance, action: ThinkAction) -> None:
+        self.budget.at(self.record.elapsed)
+        self.budget.charge(tokens, left, f"the mind ({action})")
+
+    def _timed(
+        self, ask: Ask[Value], mind: Mind, left: Allowance, action: ThinkAction
+    ) -> Callable[[], Awaitable[Thought[Value]]]:
+        """The fallback's conclusion is never cut off: it needs no one outside, and something must land."""
+
+        async def perform() -> Thought[Value]:
+            if mind is self.fallback and action == "conclude":
+                return await ask(mind, left)
+            try:
+                with anyio.fail_after(left.seconds):
+                    return await ask(mind, left)
+            except TimeoutError as error:
+                raise MindError(f"no answer within {left.seconds:.0f} s") from error
+
+        return perform
