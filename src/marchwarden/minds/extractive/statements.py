@@ -1,4 +1,4 @@
-"""Sentences that could be findings, with their stems and surroundings. Headings, questions and scraps are left out."""
+"""Sentences that could be findings, with their stems and surroundings; no headings, questions, orders or scraps."""
 
 import re
 from collections import Counter
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.minds.extractive.orders import is_order
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Passage, Sentence
 from marchwarden.ranking.terms import Stems
@@ -80,7 +81,7 @@ def asks(text: str) -> bool:
 
 def states(sentence: Sentence, text: str, document: Document) -> bool:
     """Whether it can be evidence by itself: in prose it must look like a sentence, a row or a line need not."""
-    if sentence.is_heading or asks(text):
+    if sentence.is_heading or asks(text) or is_order(text):
         return False
     if document.layout != "prose":
         return bool(text)
