@@ -1,7 +1,9 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, index, startup
+from benchmarks import asking, fetching, index, startup
 
-for title, benchmark in (("Start-up", startup), ("Index and search", index), ("One ask", asking)):
+ALL = (("Start-up", startup), ("Index and search", index), ("One ask", asking), ("Fetching", fetching))
+
+for title, benchmark in ALL:
     print(f"\n== {title}\n", flush=True)
     benchmark.main()

@@ -5,6 +5,7 @@ MarchwardenError
 │   ├── UnknownTrace        no trace of that id here
 │   └── MalformedTrace      the trace's lines cannot be read as a run
 ├── SourceError             something outside failed: becomes a gap of its category
+│   ├── Interrupted         another try may mend it (fetching)
 │   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over
 ├── StorageError            the disk refused: the run goes on, its trace says it is incomplete

@@ -18,6 +18,7 @@ from marchwarden.contract import (
     Gap,
     GapCategory,
 )
+from marchwarden.independence import independent_sources
 from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
 
 NO_ANSWER: Final = "What was read does not answer this question."
@@ -34,7 +35,6 @@ _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _ADDRESS: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _MARKER_LIKE: Final = re.compile(r"\[(\d+)\]")
 _SNIPPET_LENGTH: Final = range(50, 201)
-_COPY_OVERLAP: Final = 0.8
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
         documents=tuple(cited.documents()),
         gaps=tuple(gaps),
         discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
-        independent_sources=_independent(cited.excerpts),
+        independent_sources=independent_sources(cited.excerpts),
         contradicted=bool(unsettled),
     )
 
@@ -178,22 +178,6 @@ def _worth_a_look(conflict: Conflict, notebook: Notebook) -> DiscoveryEvent:
         reason=f"Two documents give a different {conflict.kind} for the same thing.",
         source_locator=notebook.excerpt(conflict.other).locator,
     )
-
-
-def _independent(excerpts: Sequence[Excerpt]) -> int:
-    """How many cited documents there are, the same words copied around counting once."""
-    kept: list[tuple[str, set[str]]] = []
-    for excerpt in excerpts:
-        words = set(_words(excerpt.verbatim))
-        if not any(
-            excerpt.document.text_hash == name or _overlap(words, other) > _COPY_OVERLAP for name, other in kept
-        ):
-            kept.append((excerpt.document.text_hash, words))
-    return len(kept)
-
-
-def _overlap(one: set[str], other: set[str]) -> float:
-    return len(one & other) / max(len(one | other), 1)
 
 
 def _words(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from marchwarden.budget import Budget
 from marchwarden.confidence import Rubric, recency
 from marchwarden.contract import ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
 from marchwarden.grounding import Grounded, grounded, highest_authority
+from marchwarden.leads import from_links
 from marchwarden.notebook import Draft, Notebook
 
 # The loop alone knows whether the budget ran out, and grounding alone whether sources disagree.
@@ -31,12 +32,13 @@ class Flight:
 def landed(draft: Draft, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
     """Ground the draft, say what is missing, and score what is left."""
     checked = grounded(draft, notebook)
+    found = (*checked.discoveries, *notebook.discoveries)
     factors = _factors(draft, checked, budget, flight.began_on)
     return ResearchResult(
         answer=checked.answer,
         citations=checked.citations,
         gaps=tuple(_gaps(draft, checked, notebook, budget, flight)),
-        discovery_events=(*checked.discoveries, *notebook.discoveries),
+        discovery_events=(*found, *from_links(checked.documents, found)),
         open_questions=draft.open_questions,
         confidence=Rubric().score(factors),
         confidence_factors=factors,

@@ -10,7 +10,7 @@ HOME: Final = ".marchwarden"
 _PAIR: Final = re.compile(
     r"""\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>.*?))\s*(?:\s\#.*)?$"""
 )
-_PASSED_ON: Final = ("HOME", "PATH", "TAVILY_API_KEY", "ANTHROPIC_API_KEY")
+_PASSED_ON: Final = ("HOME", "PATH", "TAVILY_API_KEY", "TAVILY_BASE_URL", "ANTHROPIC_API_KEY")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The commands that research: ask, resume, batch."""
 
 import json
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,14 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from marchwarden.cli.choosing import RESEARCHERS, Choice, again
+
 if TYPE_CHECKING:
     from marchwarden.contract import ResearchRequest, ResearchResult
-    from marchwarden.loop import Investigator
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
 
 DEPTHS = ("shallow", "balanced", "deep")
-RESEARCHERS = ("files",)
 MINDS = ("extractive",)
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -35,9 +34,7 @@ where = _shared(
     click.option(
         "--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable."
     ),
-    click.option(
-        "--researcher", type=click.Choice(RESEARCHERS), default="files", expose_value=False, help="Who is asked."
-    ),
+    click.option("--researcher", type=click.Choice(RESEARCHERS), help="Who is asked; files unless said otherwise."),
     click.option("--mind", type=click.Choice(MINDS), default="extractive", expose_value=False, help="Who decides."),
 )
 limits = _shared(
@@ -68,6 +65,7 @@ def ask(
     settings: "Settings",
     question: str,
     folders: tuple[str, ...],
+    researcher: str | None,
     depth: str,
     budget: int | None,
     max_iterations: int | None,
@@ -84,6 +82,7 @@ def ask(
     \b
     marchwarden ask "What happens when the budget runs out?" --files docs/wiki
     marchwarden ask "Which gap categories are there?" --files docs --json
+    marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
     from marchwarden.refusals import checked
 
@@ -95,8 +94,8 @@ def ask(
     }
     constraints = {name: value for name, value in given.items() if value is not None}
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    kept = trace_dir or settings.trace_dir
-    asked: Researcher = _in_process(settings, folders, kept) if local else _over_mcp(settings, folders, kept)
+    choice, kept = Choice(researcher, folders), trace_dir or settings.trace_dir
+    asked: Researcher = choice.in_process(settings, kept) if local else choice.over_mcp(settings, kept)
     return _shown(asked, request, as_json=as_json, verbose=verbose)
 
 
@@ -116,11 +115,9 @@ def resume(settings: "Settings", trace_id: str, as_json: bool, verbose: bool, tr
 
     from marchwarden.cli.watching import progress_sink
     from marchwarden.record import Store
-    from marchwarden.researchers.files import FilesResearcher
 
     kept = trace_dir or settings.trace_dir
-    opening = Store(kept).reread(trace_id).opening
-    investigator = FilesResearcher.again(opening.settings, trace_dir=kept, index_dir=settings.index_dir)
+    investigator = again(Store(kept).reread(trace_id).opening, settings, kept)
     with progress_sink() as sink:
         found = anyio.run(partial(investigator.resume, trace_id, progress=sink.report))
     return _print(found, as_json=as_json, verbose=verbose)
@@ -139,6 +136,7 @@ def batch(
     settings: "Settings",
     questions: Path,
     folders: tuple[str, ...],
+    researcher: str | None,
     results: Path,
     concurrency: int,
     trace_dir: Path | None,
@@ -153,36 +151,9 @@ def batch(
     from marchwarden.cli.batching import Batch
 
     work = Batch.of(questions, results)
-    investigator = _in_process(settings, folders, trace_dir or settings.trace_dir)
-    anyio.run(work.run, investigator, concurrency)
+    asked = Choice(researcher, folders).in_process(settings, trace_dir or settings.trace_dir)
+    anyio.run(work.run, asked, concurrency)
     return 0
-
-
-def _in_process(settings: "Settings", folders: tuple[str, ...], kept: Path) -> "Investigator":
-    from marchwarden.researchers.files import FilesResearcher
-
-    _need(folders)
-    return FilesResearcher(*folders, trace_dir=kept, index_dir=settings.index_dir)
-
-
-def _over_mcp(settings: "Settings", folders: tuple[str, ...], kept: Path) -> "Researcher":
-    from marchwarden.wire.client import RemoteResearcher
-
-    _need(folders)
-    arguments = [argument for folder in folders for argument in ("--files", folder)]
-    command = [sys.executable, "-m", "marchwarden.researchers.files", *arguments]
-    return RemoteResearcher.stdio(command, env=settings.for_child(kept.absolute()))
-
-
-def _need(folders: tuple[str, ...]) -> None:
-    """Refuse here what a child process could only die of."""
-    from marchwarden.errors import InvalidInput
-
-    if not folders:
-        raise InvalidInput("there is nothing to read: give a folder with --files PATH")
-    for folder in folders:
-        if not Path(folder).exists():
-            raise InvalidInput(f"there is no folder or file {folder!r}")
 
 
 def _shown(asked: "Researcher", request: "ResearchRequest", *, as_json: bool, verbose: bool) -> int:

@@ -3,6 +3,7 @@
 import click
 
 from marchwarden.researchers.files.server import serve_files
+from marchwarden.researchers.web.server import serve_web
 
 
 @click.group()
@@ -11,7 +12,9 @@ def serve() -> None:
 
     \b
     marchwarden serve files --files docs/wiki
+    marchwarden serve web
     """
 
 
 serve.add_command(serve_files)
+serve.add_command(serve_web)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
 from typing import Final
 
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Mark
+from marchwarden.notebook import Link, Mark
 from marchwarden.passages import Layout
 
 LONGEST_TEXT: Final = 20_000_000
@@ -16,9 +17,22 @@ class Unreadable(SourceError):
     """No text can be had from these bytes; `detail` says why in one line."""
 
 
+class Sign(StrEnum):
+    """Something in a web page's markup that a wall before an article has, and some articles have too."""
+
+    PASSWORD_FIELD = "password_field"  # noqa: S105 - a kind of form field
+    CHALLENGE = "challenge"
+    NOT_FREE = "not_free"
+    NEEDS_SCRIPT = "needs_script"
+
+
 @dataclass(frozen=True)
 class Extracted:
-    """The clean text of a document and what the document says about itself."""
+    """The clean text of a document and what the document says about itself.
+
+    Of a web page also where it points (`links`, as the page writes them) and how all of it begins, menus and notices
+    included (`surface`, `signs`): by these a wall can be told from an article.
+    """
 
     text: str = field(repr=False)
     title: str = ""
@@ -28,6 +42,9 @@ class Extracted:
     layout: Layout = "prose"
     lines: bool = False
     marks: tuple[Mark, ...] = ()
+    links: tuple[Link, ...] = ()
+    surface: str = field(default="", repr=False)
+    signs: frozenset[Sign] = frozenset()
 
 
 @dataclass(frozen=True)

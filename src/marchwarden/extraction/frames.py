@@ -11,8 +11,8 @@ from typing import IO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from marchwarden.extraction.document import LONGEST_TEXT, Extracted
-from marchwarden.notebook import Mark
+from marchwarden.extraction.document import LONGEST_TEXT, Extracted, Sign
+from marchwarden.notebook import Link, Mark
 
 _LENGTH: Final = struct.Struct(">I")
 _LARGEST_FRAME: Final = 1 << 30
@@ -32,6 +32,9 @@ class _Answer(BaseModel):
     layout: Literal["prose", "lines", "table"] = "prose"
     lines: bool = False
     marks: tuple[tuple[int, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    surface: str = ""
+    signs: tuple[Sign, ...] = ()
     refused: str | None = None
     lasting: bool = True
 
@@ -78,6 +81,9 @@ def packed(answer: Extracted | Refused) -> bytes:
             "layout": answer.layout,
             "lines": answer.lines,
             "marks": [(mark.start, mark.fragment) for mark in answer.marks],
+            "links": [(link.url, link.text) for link in answer.links],
+            "surface": answer.surface,
+            "signs": sorted(answer.signs),
         },
         ensure_ascii=False,
     ).encode()
@@ -101,4 +107,7 @@ def unpacked(payload: bytes) -> Extracted | Refused:
         layout=answer.layout,
         lines=answer.lines,
         marks=tuple(Mark(start, fragment) for start, fragment in answer.marks),
+        links=tuple(Link(url, text) for url, text in answer.links),
+        surface=answer.surface,
+        signs=frozenset(answer.signs),
     )

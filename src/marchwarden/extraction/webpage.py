@@ -8,8 +8,13 @@ import lxml.html
 import trafilatura
 
 from marchwarden.clean import printable
+from marchwarden.extraction import outline
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.plain import day
+
+LONGEST_SURFACE: Final = 4_000
+SUSPICIOUSLY_SHORT: Final = 600
+NEXT_TO_NOTHING: Final = 5
 
 _NOT_TEXT: Final = ("script", "style", "noscript", "template", "svg", "head", "nav", "footer")
 _INLINE: Final = re.compile(
@@ -23,11 +28,10 @@ _DECLARED_DATES: Final = {"extensive_search": False, "original_date": True}
 def read(markup: str) -> Extracted:
     """The article of a page; all the page's text where no article can be told apart."""
     tree = _tree(printable(markup))
-    article = trafilatura.bare_extraction(
-        tree, favor_precision=True, include_comments=False, with_metadata=True, date_extraction_params=_DECLARED_DATES
-    )
-    found = article if isinstance(article, trafilatura.settings.Document) else trafilatura.settings.Document()
-    text = _spaced(printable(found.text or "")) or all_text(markup)
+    links, signs = outline.links(tree), outline.signs(tree)
+    found = _article(tree, precise=True)
+    whole = all_text(markup)
+    text = _main_text(markup, found) or whole
     if not text:
         raise Unreadable("a web page without text")
     return Extracted(
@@ -36,7 +40,30 @@ def read(markup: str) -> Extracted:
         author=found.author or "",
         published=day(found.date or ""),
         media_type="text/html",
+        links=links,
+        surface=whole[:LONGEST_SURFACE],
+        signs=signs,
     )
+
+
+def _article(tree: lxml.html.HtmlElement, *, precise: bool) -> trafilatura.settings.Document:
+    article = trafilatura.bare_extraction(
+        tree,
+        favor_precision=precise,
+        include_comments=False,
+        with_metadata=True,
+        date_extraction_params=_DECLARED_DATES,
+    )
+    return article if isinstance(article, trafilatura.settings.Document) else trafilatura.settings.Document()
+
+
+def _main_text(markup: str, found: trafilatura.settings.Document) -> str:
+    """The precise article, unless precision left next to nothing of one that was there."""
+    text = _spaced(printable(found.text or ""))
+    if len(text) >= SUSPICIOUSLY_SHORT:
+        return text
+    loose = _spaced(printable(_article(_tree(printable(markup)), precise=False).text or ""))
+    return loose if len(loose) > NEXT_TO_NOTHING * len(text) else text
 
 
 def _tree(markup: str) -> lxml.html.HtmlElement:

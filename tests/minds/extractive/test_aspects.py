@@ -15,6 +15,8 @@ from marchwarden.ranking.terms import Stems
         ("Who invented the press; in what year?", ("Who invented the press", "in what year (Who invented the press)")),
         ("Who is older, Ann Lee or Bob Ray?", ("Who is older, Ann Lee?", "Who is older, Bob Ray?")),
         ("What is the difference between a mind and a source?", ("What is the mind?", "What is the source?")),
+        ("Who designed Alder, how long is it?", ("Who designed Alder", "how long is it (Alder)")),
+        ("Who was Ann Lee, who left Dorn?", ("Who was Ann Lee, who left Dorn?",)),
         ("What happened between 1763 and 1775?", ("What happened between 1763 and 1775?",)),
     ],
 )

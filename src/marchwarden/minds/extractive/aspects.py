@@ -15,7 +15,10 @@ _ASKS_ANEW: Final = (
     r"(?:also\s+)?(?:(?:in|at|on|for|by|to|from|with)\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b"
 )
 _ASKS: Final = re.compile(r"\b(?:who|whom|whose|what|when|where|why|which|how|is|are|can|do|does|did)\b", re.IGNORECASE)
-_PARTS: Final = re.compile(rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_ASKS_ANEW})", re.IGNORECASE)
+# After a bare comma "who" and "which" mostly go on about what was named; "how" and "what" ask something else.
+_PARTS: Final = re.compile(
+    rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_ASKS_ANEW})|,\s+(?=(?:how|what|why)\b)", re.IGNORECASE
+)
 _NAME: Final = (
     r"(?<!\S)[\"“'‘]?[A-ZÀ-ÖØ-Þ][^\s,?]*(?:\s+(?:(?:of|the|in|to|de|la|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9(][^\s,?]*)*"
 )

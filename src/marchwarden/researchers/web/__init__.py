@@ -1,0 +1,17 @@
+"""The web researcher: answers from the open web."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from marchwarden.researchers.web.agent import WebResearcher
+
+__all__ = ["WebResearcher"]
+
+
+def __getattr__(name: str) -> object:
+    """Load the researcher when it is asked for: the command line only wants to know the options of its server."""
+    if name == "WebResearcher":
+        from marchwarden.researchers.web.agent import WebResearcher
+
+        return WebResearcher
+    raise AttributeError(name)

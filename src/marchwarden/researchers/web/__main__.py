@@ -1,0 +1,3 @@
+from marchwarden.researchers.web.server import serve_web
+
+serve_web()

@@ -1,0 +1,41 @@
+"""WebResearcher: the loop over the open web."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from marchwarden.extraction import Extractor
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.protocols import Mind
+from marchwarden.record import Store
+from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.tools import WebSource
+from marchwarden.settings import HOME
+
+NAME: Final = "web"
+PURPOSE: Final = "Answers from the open web: searches, fetches pages politely, and cites them word for word."
+ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
+READING_SECONDS: Final = 8.0
+"""For one page, beside the twenty that fetching it may take: together they stay under the loop's own bound."""
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class WebResearcher(Investigator):
+    """Answers questions from web pages. `environ` holds keys and addresses; without any, Wikipedia is searched."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str] = _NOTHING,
+        *,
+        mind: Mind | None = None,
+        trace_dir: str | Path | None = None,
+    ) -> None:
+        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))
+        fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
+        source = WebSource(chosen_provider(environ, ApiClient()), fetcher, Extractor(seconds=READING_SECONDS))
+        embedded = ExtractiveMind()
+        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)

@@ -1,0 +1,72 @@
+"""One address a page: the spelling under which a page is fetched once. Only spells; nothing is resolved or fetched."""
+
+import posixpath
+import re
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from marchwarden.clean import printable
+
+LONGEST_ADDRESS: Final = 2_000
+
+_TRACKING: Final = re.compile(
+    r"(?:utm_\w+|mtm_\w+|pk_\w+|hsa_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|"
+    r"mc_[ce]id|_hsenc|_hsmi|mkt_tok|oly_(?:anon|enc)_id|vero_id|wt_mc|cmpid|ref_src|ref_url|srsltid|_ga|_gl)",
+    re.IGNORECASE,
+)
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]")
+_UNSAFE: Final = re.compile(r"[\s\\]")
+
+
+def canonical(address: str) -> str | None:
+    """The address without what does not change the page: fragment, tracking, default port, case of the host.
+
+    None for what is no address of a web page, or carries a user name. A trailing slash and `www.` stay as they are:
+    to some servers they make a difference.
+    """
+    address = address.strip()
+    if len(address) > LONGEST_ADDRESS or _UNSAFE.search(address) or printable(address) != address:
+        return None
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return None
+    scheme, host = parts.scheme.lower(), _host(parts)
+    if scheme not in _DEFAULT_PORTS or not host or "@" in parts.netloc:
+        return None
+    shown_port = f":{port}" if port is not None and port != _DEFAULT_PORTS[scheme] else ""
+    query = _query(parts.query)
+    return f"{scheme}://{host}{shown_port}{_path(parts.path)}{f'?{query}' if query else ''}"
+
+
+def identity(address: str) -> str:
+    """What two canonical addresses of one page share: http or https, with or without a slash at the end."""
+    return address.split("://", 1)[-1].rstrip("/")
+
+
+def _host(parts: SplitResult) -> str:
+    host = (parts.hostname or "").rstrip(".")
+    return f"[{host}]" if ":" in host else host
+
+
+def _path(path: str) -> str:
+    path = _ESCAPE.sub(_unescaped, path) or "/"
+    if "/." not in path:
+        return path
+    ends_in_folder = path.endswith(("/", "/.", "/.."))
+    # posixpath keeps two leading slashes, which a path of dots alone can bring about.
+    plain = "/" + posixpath.normpath(path).lstrip("/")
+    return f"{plain}/" if ends_in_folder and plain != "/" else plain
+
+
+def _query(query: str) -> str:
+    kept = [pair for pair in query.split("&") if pair and not _TRACKING.fullmatch(pair.split("=", 1)[0])]
+    return "&".join(_ESCAPE.sub(_unescaped, pair) for pair in kept)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if _UNRESERVED.fullmatch(character) else f"%{match[1].upper()}"

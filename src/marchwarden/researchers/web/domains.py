@@ -1,0 +1,79 @@
+"""Whose page it is: the site an address belongs to, whether a filter admits it, how much its word counts."""
+
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from marchwarden.contract import Authority
+
+_NATIONAL: Final = re.compile(r"\.(?:ac|co|com|edu|gob|gouv|gov|govt|go|mil|ne|net|nhs|or|org|sch)\.[a-z]{2}$")
+_OFFICIAL: Final = re.compile(
+    r"(?:.+\.)?(?:gov|edu|mil|int|(?:gov|govt|gob|gouv|ac|edu|mil|nhs)\.[a-z]{2}|europa\.eu|bund\.de|admin\.ch)"
+)
+_REVIEWED_SITES: Final = """
+    acm.org acs.org aip.org annualreviews.org aps.org bmj.com cambridge.org cell.com cochranelibrary.com
+    elifesciences.org embopress.org frontiersin.org ieee.org iop.org jamanetwork.com jstor.org mdpi.com nature.com
+    nejm.org oup.com peerj.com plos.org pnas.org royalsocietypublishing.org rsc.org sagepub.com science.org
+    sciencedirect.com sciencemag.org springer.com tandfonline.com thelancet.com wiley.com ietf.org iso.org
+    rfc-editor.org w3.org
+"""
+_REVIEWED: Final = frozenset(_REVIEWED_SITES.split())
+_ANYBODY_SITES: Final = """
+    answers.com blogger.com blogspot.com bsky.app discord.com disqus.com facebook.com ghost.io hubpages.com
+    instagram.com linkedin.com livejournal.com medium.com mastodon.social pinterest.com quora.com reddit.com
+    scribd.com slideshare.net stackexchange.com stackoverflow.com steemit.com substack.com telegra.ph threads.net
+    tiktok.com tumblr.com twitter.com typepad.com vk.com weebly.com wixsite.com wordpress.com x.com
+    ycombinator.com youtube.com zhihu.com
+"""
+_ANYBODY: Final = frozenset(_ANYBODY_SITES.split())
+_TALK: Final = frozenset({"blog", "blogs", "board", "boards", "community", "forum", "forums", "talk"})
+
+
+def host_of(address: str) -> str:
+    """The host of an address, lower case; with its port where the host is a bare number, since those share hosts."""
+    parts = urlsplit(address)
+    host = (parts.hostname or "").rstrip(".")
+    return parts.netloc.lower() if _is_number(host) else host
+
+
+def site_of(address: str) -> str:
+    """Who answers for an address: `bbc.co.uk` for `news.bbc.co.uk`. A good guess, without a list of all suffixes."""
+    host = host_of(address)
+    if _is_number(urlsplit(address).hostname or ""):
+        return host
+    return ".".join(host.split(".")[-3 if _NATIONAL.search(host) else -2 :])
+
+
+def admitted(address: str, domains: Iterable[str]) -> bool:
+    """Whether a filter lets this address through: `.gov` admits a suffix, `nasa.gov` a domain and all beneath it."""
+    wanted = [plain_domain(domain) for domain in domains]
+    parts = urlsplit(address)
+    host = (parts.hostname or "").rstrip(".")
+    # An entry that names no domain admits nothing: a filter that cannot be understood must not be an open door.
+    return not wanted or any(
+        domain in (host, parts.netloc) or host.endswith(f".{domain.removeprefix('.')}") for domain in wanted if domain
+    )
+
+
+def plain_domain(domain: str) -> str:
+    """A domain as people write it (`https://nasa.gov/`, `*.gov`), as it is meant (`nasa.gov`, `.gov`)."""
+    domain = domain.strip().lower().rpartition("://")[2].partition("/")[0]
+    return domain.removeprefix("*").rstrip(".")
+
+
+def authority_of(address: str) -> Authority:
+    """High for public bodies, universities and reviewed journals, low for where anybody writes, else medium."""
+    host, site = host_of(address), site_of(address)
+    if site in _ANYBODY or not _TALK.isdisjoint(host.split(".")[:-2]):
+        return Authority.LOW
+    return Authority.HIGH if site in _REVIEWED or _OFFICIAL.fullmatch(host) else Authority.MEDIUM
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""The nouns of the web researcher: who finds pages, and how recent they must be."""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final, Protocol
+
+from marchwarden.contract import Depth
+from marchwarden.notebook import Hit, Query
+
+
+class Provider(Protocol):
+    """Who is asked where to look. Raises `SourceError` and nothing else."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Where it is asked, for the trace. Never a secret."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """What whoever reads the result should know about it; empty where there is nothing to tell."""
+        ...
+
+    async def find(self, query: Query) -> Sequence[Hit]: ...
+
+
+class Span(StrEnum):
+    """How far back a search looks."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+# "Today" alone often means "nowadays", so it gets a month; only what can mean nothing else gets a day.
+_SPANS: Final = (
+    (Span.DAY, re.compile(r"\b(?:today['’]s|tonight|breaking news|right now|past 24 hours)\b", re.IGNORECASE)),
+    (Span.WEEK, re.compile(r"\b(?:this|past|last) week\b", re.IGNORECASE)),
+    (Span.MONTH, re.compile(r"\b(?:(?:this|past|last) month|today)\b", re.IGNORECASE)),
+    (
+        Span.YEAR,
+        re.compile(
+            r"\b(?:(?:this|past|current) year|latest|newest|most recent|recently|currently|so far|up[ -]to[ -]date)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_HITS_AT: Final = {Depth.SHALLOW: 8, Depth.BALANCED: 12, Depth.DEEP: 20}
+
+
+def span_of(query: Query) -> Span | None:
+    """How recent an answer must be for this query to make sense; None where any age will do."""
+    asked = f"{query.text} {query.aspect}"
+    return next((span for span, words in _SPANS if words.search(asked)), None)
+
+
+def hits_wanted(query: Query) -> int:
+    return _HITS_AT[query.depth]

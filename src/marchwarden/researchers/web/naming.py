@@ -1,0 +1,58 @@
+"""What to call a fetched body, so that its reader is chosen by what the server declared and not by a `.php` in its
+address. The bytes still have the last word; the declared charset is made good here.
+"""
+
+import re
+from typing import Final
+
+from marchwarden.fetching import Page
+
+_SUFFIXES: Final = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/markdown": ".md",
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/json": ".json",
+    "application/ld+json": ".json",
+    "application/x-ndjson": ".jsonl",
+    "application/xml": ".xml",
+    "text/xml": ".xml",
+    "application/rss+xml": ".xml",
+    "application/atom+xml": ".xml",
+    "application/yaml": ".yaml",
+}
+# Of the codecs Python has, those a web page is really written in: some of the others take time without end.
+_CHARSET: Final = re.compile(
+    r"iso[-_]?8859[-_]?\d{1,2}|latin[-_]?1|windows[-_]?125\d|cp125\d|koi8[-_]?[ru]|gb2312|gbk|gb18030|big5(?:[-_]?hkscs)?|"
+    r"shift[-_]?jis|sjis|euc[-_]?jp|euc[-_]?kr|iso[-_]?2022[-_]?jp|tis[-_]?620|macintosh|utf[-_]?16(?:[-_]?[lb]e)?",
+    re.IGNORECASE,
+)
+_NO_TEXT: Final = (b"%PDF-", b"PK\x03\x04")
+
+
+def name_for(page: Page, title: str) -> str:
+    """A name whose suffix says what the server declared, and whose stem can stand for a missing title."""
+    stem = title.replace("/", " ").strip(". ") or "page"
+    return f"{stem}{_SUFFIXES.get(page.media_type, '.txt')}"
+
+
+def readable(page: Page) -> bytes:
+    """The body as the reader expects it: in UTF-8 where the server alone knows the charset. Else as it came."""
+    charset = page.charset or ""
+    if page.content.startswith(_NO_TEXT) or not _CHARSET.fullmatch(charset) or _is_utf8(page.content, charset):
+        return page.content
+    try:
+        return page.content.decode(charset, errors="replace").encode("utf-8", errors="replace")
+    except LookupError:
+        return page.content
+
+
+def _is_utf8(content: bytes, charset: str) -> bool:
+    if "16" in charset:
+        return False
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""Wikipedia's own search: what is left without any key. Finds encyclopedia articles and nothing else."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote
+
+from marchwarden.contract import GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.fetching import ApiClient
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.web.domains import admitted, host_of
+from marchwarden.researchers.web.models import hits_wanted
+from marchwarden.researchers.web.providers.answers import Lenient, Line, Part, base_url, parsed
+
+ADDRESS: Final = "MARCHWARDEN_WIKIPEDIA_URL"
+PUBLIC: Final = "https://en.wikipedia.org"
+LONGEST_QUERY: Final = 300
+_EACH_RANK: Final = 0.9
+_WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
+_SYNTAX: Final = frozenset({"AND", "OR", "NOT"})
+
+
+class _Article(Part):
+    title: Line
+
+
+class _Search(Part):
+    search: tuple[Lenient[_Article], ...] = ()
+
+
+class _Found(Part):
+    """An answer without `query` is an error that MediaWiki calls a success."""
+
+    query: _Search
+
+
+@dataclass(frozen=True)
+class Wikipedia:
+    """Asks one Wikipedia. Its address names the language: `https://de.wikipedia.org`."""
+
+    api: ApiClient = field(repr=False)
+    url: str = PUBLIC
+
+    name = "wikipedia"
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return {"url": self.url}
+
+    @property
+    def notice(self) -> str:
+        return f"no TAVILY_API_KEY is set: only Wikipedia ({host_of(self.url)}) was searched, not the whole web"
+
+    async def find(self, query: Query) -> Sequence[Hit]:
+        """The best articles. All words are tried together first, then any of them."""
+        if not admitted(self.url, query.domains):
+            detail = "only Wikipedia can be searched without a key, and the source filter leaves it out"
+            raise SourceError(detail, GapCategory.SOURCE_NOT_FOUND)
+        words = _words(query.text)
+        if not words:
+            return ()
+        return await self._asked(" ".join(words), query) or await self._asked(" OR ".join(words), query)
+
+    async def _asked(self, words: str, query: Query) -> Sequence[Hit]:
+        request = {
+            "action": "query",
+            "list": "search",
+            "srsearch": words,
+            "srlimit": str(hits_wanted(query)),
+            "format": "json",
+            "formatversion": "2",
+        }
+        answer = await self.api.call("GET", f"{self.url}/w/api.php", params=request)
+        articles = parsed(answer, _Found, "Wikipedia", {429: "was asked too often and wants a pause (status 429)"})
+        titles = [each.title for each in articles.query.search if each is not None and each.title]
+        return [Hit(self._page(title), title, _EACH_RANK**rank) for rank, title in enumerate(titles)]
+
+    def _page(self, title: str) -> str:
+        return f"{self.url}/wiki/{quote(title.replace(' ', '_'), safe='/:(),~')}"
+
+
+def _words(text: str) -> list[str]:
+    """The words alone: what a question says must never be search syntax."""
+    words = _WORD.findall(text[:LONGEST_QUERY])
+    return [word.lower() if word in _SYNTAX else word for word in words]
+
+
+def offered(environ: Mapping[str, str], api: ApiClient) -> Wikipedia:
+    return Wikipedia(api, base_url(environ.get(ADDRESS) or PUBLIC, ADDRESS))

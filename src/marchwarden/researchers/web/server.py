@@ -1,0 +1,35 @@
+"""The web researcher as an MCP server: `python -m marchwarden.researchers.web`."""
+
+import os
+
+import click
+
+
+@click.command("web")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
+@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
+def serve_web(address: str | None, token_env: str | None, hosts: tuple[str, ...]) -> None:
+    """Serve the web researcher over MCP, on stdio or HTTP.
+
+    Searches through Tavily when TAVILY_API_KEY is set, else through the SearXNG at MARCHWARDEN_SEARXNG_URL, else
+    Wikipedia alone.
+
+    \b
+    marchwarden serve web
+    marchwarden serve web --http 127.0.0.1:8731 --token-env MY_TOKEN
+    """
+    # The MCP library takes a second to load: `--help` does not pay for it.
+    from marchwarden.errors import InvalidInput
+    from marchwarden.researchers.web.agent import NAME, PURPOSE, WebResearcher
+    from marchwarden.settings import Settings
+    from marchwarden.wire.server import build_server
+    from marchwarden.wire.serving import serve
+
+    settings = Settings.of(os.environ)
+    try:
+        researcher = WebResearcher(settings.environ, trace_dir=settings.trace_dir)
+        server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)
+        serve(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from error

@@ -1,0 +1,101 @@
+"""WebSource: the open web as a source of evidence. Knows no mind, budget or trace."""
+
+from collections.abc import Mapping, Sequence
+
+from anyio import to_thread
+
+from marchwarden.clean import one_line
+from marchwarden.contract import GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.extraction import Extracted, Extractor, Unreadable
+from marchwarden.fetching import Fetcher, Page
+from marchwarden.notebook import Document, Hit, Query
+from marchwarden.protocols import Tell
+from marchwarden.researchers.web.canonical import canonical
+from marchwarden.researchers.web.domains import admitted, authority_of, host_of
+from marchwarden.researchers.web.hits import ranked
+from marchwarden.researchers.web.links import absolute
+from marchwarden.researchers.web.models import Provider
+from marchwarden.researchers.web.naming import name_for, readable
+from marchwarden.researchers.web.walls import refuse_wall
+
+
+class WebSource:
+    """Pages found by a provider, fetched by a fetcher, read by an extractor. Several runs may share one."""
+
+    def __init__(self, provider: Provider, fetcher: Fetcher, extractor: Extractor) -> None:
+        self._provider = provider
+        self._fetcher = fetcher
+        self._extractor = extractor
+        self._under_way = 0
+
+    @property
+    def name(self) -> str:
+        return "web"
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return {"provider": self._provider.name, **self._provider.settings}
+
+    async def ready(self, tell: Tell) -> None:
+        await tell(f"the web is searched through {self._provider.name}")
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        """The pages found, each once and the sites taking turns, none that the source filter leaves out."""
+        return ranked(await self._provider.find(query), query)
+
+    async def fetch(self, hit: Hit) -> Document:
+        """The page behind a hit, as a document; a wall before it is no document."""
+        self._under_way += 1
+        try:
+            page = await self._fetcher.get(hit.locator)
+            _refuse_stray(page, hit)
+            # Reading is bounded by the extractor itself; a run that is over does not wait for it.
+            extracted = await to_thread.run_sync(self._read, page, hit.title, abandon_on_cancel=True)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._extractor.close()
+        refuse_wall(extracted)
+        return _document(page, extracted, hit)
+
+    def _read(self, page: Page, title: str) -> Extracted:
+        try:
+            return self._extractor.extract(readable(page), name_for(page, title))
+        except Unreadable as error:
+            raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
+
+    def notices(self) -> Sequence[str]:
+        return (self._provider.notice,) if self._provider.notice else ()
+
+    def close(self) -> None:
+        """Let go of processes. The source may be used again, and starts what it needs."""
+        self._extractor.close()
+
+
+def _refuse_stray(page: Page, hit: Hit) -> None:
+    """A redirect must not lead out of the source filter."""
+    if not admitted(page.url, hit.domains):
+        where = one_line(host_of(page.url), 100)
+        raise SourceError(f"it led to {where}, which the source filter leaves out", GapCategory.SOURCE_NOT_FOUND)
+
+
+def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
+    if not extracted.text.strip():
+        raise SourceError("a page without text", GapCategory.SOURCE_NOT_FOUND)
+    locator = canonical(page.url) or page.url
+    return Document(
+        source="web",
+        locator=locator,
+        content=page.content,
+        text=extracted.text,
+        title=extracted.title,
+        media_type=extracted.media_type,
+        layout=extracted.layout,
+        lines=extracted.lines,
+        marks=extracted.marks,
+        author=extracted.author,
+        published=extracted.published or hit.published,
+        authority=authority_of(locator),
+        links=absolute(extracted.links, locator),
+    )

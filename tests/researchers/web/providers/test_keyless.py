@@ -1,0 +1,79 @@
+from datetime import date
+
+import pytest
+
+from marchwarden.contract import GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.providers.searxng import SearXNG
+from marchwarden.researchers.web.providers.wikipedia import Wikipedia
+from tests.researchers.web.providers.asking import API, answering
+from tests.world.searching import BAD_BODIES
+from tests.world.world import World
+
+NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})
+
+
+@pytest.mark.parametrize(
+    ("environ", "name", "said"),
+    [
+        ({}, "wikipedia", "only Wikipedia"),
+        ({"TAVILY_API_KEY": " "}, "wikipedia", "only Wikipedia"),
+        ({"MARCHWARDEN_SEARXNG_URL": "http://search.example/"}, "searxng", "http://search.example"),
+        ({"TAVILY_API_KEY": "k", "MARCHWARDEN_SEARXNG_URL": "http://search.example"}, "tavily", ""),
+    ],
+)
+def test_the_best_provider_there_are_means_for_is_chosen_and_said_aloud(
+    environ: dict[str, str], name: str, said: str
+) -> None:
+    provider = chosen_provider(environ, API)
+    assert provider.name == name
+    assert said in provider.notice
+    assert bool(provider.notice) == (name != "tavily")
+
+
+async def test_wikipedia_finds_articles_in_its_own_order(world: World) -> None:
+    found = await Wikipedia(API, world.origin("wikipedia")).find(Query("Maud Ferris"))
+    assert {hit.locator for hit in found} == {world.url("entry-bridge"), world.url("entry-ferris")}
+    assert [hit.score for hit in found] == [1.0, 0.9]
+
+
+async def test_words_that_never_stand_together_are_tried_one_by_one_and_are_never_syntax() -> None:
+    rows = [{"title": "Río Senn/Ä?"}]
+    with answering({"query": {"search": []}}, {"query": {"search": rows}}) as (url, asked):
+        found = await Wikipedia(API, url).find(Query('insource:/x/ -bridge "alder" OR ~soup'))
+    assert found == [Hit(f"{url}/wiki/R%C3%ADo_Senn/%C3%84%3F", "Río Senn/Ä?", 1.0)]
+    words = ["insource", "x", "bridge", "alder", "or", "soup"]
+    assert [request.query["srsearch"] for request in asked] == [" ".join(words), " OR ".join(words)]
+
+
+async def test_a_filter_that_leaves_wikipedia_out_says_so_and_asks_nothing(world: World) -> None:
+    with pytest.raises(SourceError, match="source filter") as refused:
+        await Wikipedia(API, world.origin("wikipedia")).find(Query("alder", domains=(".gov",)))
+    assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
+    assert not world.requests
+
+
+async def test_searxng_is_asked_in_json_and_its_dates_are_read() -> None:
+    rows = [{"url": "https://senn.example/", "title": "Senn", "score": 4.5, "publishedDate": "2025-03-04T08:00:00"}]
+    with answering({"results": rows}) as (url, asked):
+        found = await SearXNG(API, url).find(Query("latest tolls", domains=(".gov",)))
+    assert found == [Hit("https://senn.example/", "Senn", 4.5, date(2025, 3, 4))]
+    assert asked[0].query == {"q": "latest tolls site:gov", "format": "json", "time_range": "year"}
+
+
+@pytest.mark.parametrize(("trouble", "told"), [("json-disabled", "search.formats"), ("429", "too often")])
+async def test_searxng_says_what_its_operator_must_do(trouble: str, told: str, world: World) -> None:
+    with pytest.raises(SourceError, match=told):
+        await SearXNG(API, world.searxng_url(trouble=trouble)).find(Query("alder"))
+
+
+@pytest.mark.parametrize("trouble", NONSENSE)
+async def test_nonsense_is_an_error_of_the_source(trouble: str, world: World) -> None:
+    for provider in (
+        SearXNG(API, world.searxng_url(trouble=trouble)),
+        Wikipedia(API, world.wikipedia_url(trouble=trouble)),
+    ):
+        with pytest.raises(SourceError, match="not a search result"):
+            await provider.find(Query("alder bridge"))

@@ -1,0 +1,149 @@
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+
+import pytest
+
+from marchwarden.contract import Authority, GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.extraction import Extractor
+from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings, Page
+from marchwarden.notebook import Hit, Link, Query
+from marchwarden.researchers.web.naming import name_for, readable
+from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.tools import WebSource
+from tests.researchers.web.providers.asking import API
+from tests.world.world import World
+
+
+def a_source(world: World, extractor: Extractor, bait: Sequence[str] = ()) -> WebSource:
+    settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts), host_delay=0.0, retries=0)
+    return WebSource(chosen_provider(world.environ(bait), API), Fetcher(settings), extractor)
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[Extractor]:
+    with Extractor() as running:
+        yield running
+
+
+@pytest.fixture
+def web(world: World, extractor: Extractor) -> WebSource:
+    return a_source(world, extractor)
+
+
+async def test_a_page_becomes_a_document_with_what_it_says_of_itself(web: WebSource, world: World) -> None:
+    document = await web.fetch(Hit(world.url("ferris"), domains=("127.0.0.3",)))
+    assert (document.source, document.locator) == ("web", world.url("ferris"))
+    assert "was designed by Maud Ferris" in document.text
+    assert (document.title, document.author) == ("Maud Ferris, engineer of the Senn", "Lena Brandt")
+    assert document.published == date(2021, 9, 30)
+    assert document.media_type == "text/html"
+    assert document.content.startswith(b"<!DOCTYPE html>")
+    assert document.authority is Authority.MEDIUM
+    assert document.links == (
+        Link("https://doi.org/10.5555/ferris.1994.3", "paper on cable bridges"),
+        Link("https://arxiv.org/abs/2104.12255", "preprint on wind loads"),
+        Link("https://zenodo.org/records/1234567", "as a data set"),
+    )
+
+
+async def test_a_pdf_is_known_by_its_bytes_and_cited_by_its_page(web: WebSource, world: World) -> None:
+    document = await web.fetch(Hit(world.url("scour")))
+    assert document.media_type == "application/pdf"
+    start = document.text.index("ring of rubble")
+    assert document.locate(start, start + 5) == f"{world.url('scour')}#page=2"
+
+
+async def test_a_table_keeps_its_lines(web: WebSource, world: World) -> None:
+    document = await web.fetch(Hit(world.url("levels"), "Levels"))
+    assert (document.layout, document.title) == ("table", "Levels")
+    assert document.locate(document.text.index("1955"), document.text.index("1955") + 4).endswith("#L3")
+
+
+@pytest.mark.parametrize(
+    ("key", "category"),
+    [
+        ("paywall", GapCategory.ACCESS_DENIED),
+        ("login", GapCategory.ACCESS_DENIED),
+        ("cookie-wall", GapCategory.ACCESS_DENIED),
+        ("captcha", GapCategory.ACCESS_DENIED),
+        ("shell", GapCategory.ACCESS_DENIED),
+        ("inspection", GapCategory.ACCESS_DENIED),
+        ("soft-404", GapCategory.SOURCE_NOT_FOUND),
+        ("410", GapCategory.SOURCE_NOT_FOUND),
+    ],
+)
+async def test_what_stands_before_a_page_is_never_evidence(
+    key: str, category: GapCategory, web: WebSource, world: World
+) -> None:
+    with pytest.raises(SourceError) as refused:
+        await web.fetch(Hit(world.url(key)))
+    assert refused.value.category is category
+    assert refused.value.detail
+
+
+async def test_an_article_about_cookies_is_read(web: WebSource, world: World) -> None:
+    assert "river museum" in (await web.fetch(Hit(world.url("cookie-story")))).text
+
+
+async def test_the_same_page_is_found_once_and_the_sites_take_turns(web: WebSource, world: World) -> None:
+    hits = await web.search(Query("Alder Bridge designed vehicles main span"))
+    locators = [hit.locator for hit in hits]
+    assert len(locators) == len(set(locators))
+    hosts = [locator.split("/")[2] for locator in locators]
+    assert len(set(hosts[:5])) == 5
+
+
+async def test_a_filter_holds_in_the_search_and_behind_every_redirect(extractor: Extractor, world: World) -> None:
+    web = a_source(world, extractor, bait=["visit"])
+    hits = await web.search(Query("Alder Bridge", domains=("127.0.0.2",)))
+    assert hits
+    assert {hit.locator.split("/")[2].split(":")[0] for hit in hits} == {"127.0.0.2"}
+    moved = Hit(world.url("redirect"), domains=("127.0.0.9",))
+    assert (await web.fetch(Hit(moved.locator))).locator == world.url("bridge")
+    with pytest.raises(SourceError, match="source filter leaves out") as refused:
+        await web.fetch(moved)
+    assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
+
+
+async def test_hostile_addresses_never_become_hits(extractor: Extractor, world: World) -> None:
+    settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts))
+    provider = chosen_provider(world.environ(trouble="hostile-addresses"), API)
+    hits = await WebSource(provider, Fetcher(settings), extractor).search(Query("Alder Bridge"))
+    assert len(hits) > 1
+    assert all(hit.locator.startswith("http://") and "@" not in hit.locator for hit in hits)
+    assert not any("\n" in hit.locator for hit in hits)
+
+
+async def test_what_a_hostile_page_says_stays_text(web: WebSource, world: World) -> None:
+    document = await web.fetch(Hit(world.url("hostile")))
+    assert "Maud Ferris" in document.text
+    assert not any(character in document.text for character in "\x1b\x07\x9b\u202e\u2066\U000e0049")
+    assert world.trespasses == 0
+
+
+def a_page(content: bytes, media_type: str = "text/html", charset: str | None = None) -> Page:
+    return Page("http://a.example/x.php", "", content, media_type, charset, datetime.now(UTC))
+
+
+def test_the_reader_is_chosen_by_the_declared_type_and_not_by_the_address(extractor: Extractor) -> None:
+    page = a_page(b"<html><body><p>The river is high today.</p></body></html>")
+    assert name_for(page, "A/B. ") == "A B.html"
+    extracted = extractor.extract(readable(page), name_for(page, "Level"))
+    assert (extracted.text, extracted.title) == ("The river is high today.", "Level")
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-16le", "utf-16", "gb18030"])
+def test_a_charset_that_only_the_server_declares_is_believed(charset: str) -> None:
+    assert readable(a_page("<p>Река Сенн</p>".encode(charset), charset=charset)).decode() == "<p>Река Сенн</p>"
+
+
+@pytest.mark.parametrize("charset", ["idna", "zlib_codec", "utf-7", "unicode_escape", "nonsense", "utf-16-nonsense"])
+def test_a_charset_no_page_is_written_in_is_not(charset: str) -> None:
+    content = "Fluß".encode("latin-1")
+    assert readable(a_page(content, charset=charset)) == content
+
+
+def test_what_is_utf_8_after_all_is_left_alone() -> None:
+    content = "Fluß".encode()
+    assert readable(a_page(content, charset="windows-1252")) == content

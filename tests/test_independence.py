@@ -1,0 +1,25 @@
+from marchwarden.independence import independent_sources
+from marchwarden.notebook import Excerpt
+from tests.world.memory import BRIDGE, COOKING, FERRIS, note
+
+
+def whole(document) -> Excerpt:
+    return Excerpt(document, 0, len(document.text))
+
+
+def test_different_documents_are_different_sources_and_one_cited_twice_is_one():
+    assert independent_sources([whole(BRIDGE), whole(FERRIS), whole(COOKING)]) == 3
+    assert independent_sources([whole(BRIDGE), Excerpt(BRIDGE, 0, 10)]) == 1
+    assert independent_sources([]) == 0
+
+
+def test_a_page_copied_with_a_line_of_its_own_is_no_second_source_whatever_is_cited_of_it():
+    copy = note("blog.md", "Seen on the web by Rolf:\n\n" + BRIDGE.text)
+    first, last = Excerpt(BRIDGE, 20, 60), Excerpt(copy, len(copy.text) - 30, len(copy.text))
+    assert independent_sources([first, last]) == 1
+
+
+def test_the_same_sentence_quoted_in_two_texts_is_one_source():
+    one, other = note("a.md", BRIDGE.text + COOKING.text * 3), note("b.md", FERRIS.text * 3 + BRIDGE.text)
+    at = other.text.index("# The Alder Bridge")
+    assert independent_sources([Excerpt(one, 0, 80), Excerpt(other, at, at + 80)]) == 1
