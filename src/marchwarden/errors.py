@@ -46,10 +46,11 @@ class SourceError(MarchwardenError):
 class MindError(MarchwardenError):
     """A mind failed to plan, read or conclude. `tokens` is what the failure cost all the same."""
 
-    def __init__(self, detail: str, tokens: int = 0) -> None:
+    def __init__(self, detail: str, tokens: int = 0, exchange: bytes | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
         self.tokens = tokens
+        self.exchange = exchange
 
 
 class StorageError(MarchwardenError):

@@ -182,12 +182,35 @@ class Draft:
 
 
 @dataclass(frozen=True)
+class Usage:
+    """What a provider billed for a thought, all attempts together. `input` does not include what caches served."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+
+@dataclass(frozen=True)
 class Thought(Generic[T]):
-    """What a mind answers: the value, what it cost, and the raw exchange if there was one."""
+    """What a mind answers: the value, what it cost, and, where a model was asked, its bill and the raw exchange."""
 
     value: T
     tokens: int = 0
     exchange: bytes | None = field(default=None, repr=False)
+    usage: Usage | None = None
 
 
 @dataclass

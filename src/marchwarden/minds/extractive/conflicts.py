@@ -16,8 +16,13 @@ def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, .
     """Pairs of the best sentences that contradict, supersede or qualify each other; another scope is no quarrel."""
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
     close = [judged for judged in survey.ranked[:COMPARED] if judged.relevance >= floor]
-    found = (_conflict(survey, one, other, disagreements) for one, other in combinations(close, 2))
-    return tuple([conflict for conflict in found if conflict][:MOST])
+    found: dict[frozenset[str], Conflict] = {}
+    for one, other in combinations(close, 2):
+        conflict = _conflict(survey, one, other, disagreements)
+        if conflict:
+            # A copy of either side quarrels in the same words, and is not told again.
+            found.setdefault(frozenset({one.statement.text, other.statement.text}), conflict)
+    return tuple(found.values())[:MOST]
 
 
 def _conflict(survey: Survey, one: Judged, other: Judged, disagreements: Disagreements) -> Conflict | None:
