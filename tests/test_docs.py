@@ -1,7 +1,8 @@
 """The README and the wiki, held to their word: every command and every program in them runs.
 
 In a `console` block a line that starts with `$` is executed; `# exit N` behind it names its exit code, and lines below
-it must be what it prints, trace ids and times aside. TRACE_ID stands for the run before. A `python` block is a program.
+it must be what it prints, trace ids and times aside. TRACE_ID stands for the run before. A `python` block is a
+program. A `console world` block runs with the variables of the loopback world of tests/world set.
 """
 
 import os
@@ -9,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from marchwarden.record import Store
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|console world|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 VARIES = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+ s\b")
 
@@ -50,14 +51,14 @@ def shell(tmp_path):
     environment = {**kept, "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "80"}
     store = Store(tmp_path / "home" / ".marchwarden" / "traces")
 
-    def run(command: list[str] | str) -> "subprocess.CompletedProcess[str]":
+    def run(command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
         if isinstance(command, str) and "TRACE_ID" in command:
             command = command.replace("TRACE_ID", store.traces()[0])
         return subprocess.run(
             command,
             shell=isinstance(command, str),
             cwd=tmp_path,
-            env=environment,
+            env={**environment, **more},
             capture_output=True,
             text=True,
             check=False,
@@ -68,14 +69,16 @@ def shell(tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_example_of_a_page_does_what_the_page_says(page, shell):
+def test_every_example_of_a_page_does_what_the_page_says(page, shell, world):
+    outside = {**world.environ(), "MARCHWARDEN_WIKIPEDIA_URL": world.wikipedia_url()}
     for example in examples(page):
+        more = outside if example.kind == "console world" else {}
         if example.kind == "python":
-            done = shell([sys.executable, "-c", example.code])
+            done = shell([sys.executable, "-c", example.code], more)
             assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
             continue
         for command, status, printed in example.commands():
-            done = shell(command)
+            done = shell(command, more)
             assert done.returncode == status, f"{command}\n{done.stderr}"
             if printed:
                 assert same(done.stdout) == same(printed), command
