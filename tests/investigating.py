@@ -5,7 +5,7 @@ from pathlib import Path
 from marchwarden.loop import Investigator, Pace
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.record import Store
+from marchwarden.store import Store
 from tests.world.memory import MemorySource
 
 QUESTION = "When was the Alder Bridge opened and by whom?"

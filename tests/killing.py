@@ -17,9 +17,9 @@ import anyio
 
 from marchwarden.contract import ResearchResult
 from marchwarden.protocols import Progress
-from marchwarden.record import Store
 from marchwarden.replay import differences
 from marchwarden.researchers.files import FilesResearcher
+from marchwarden.store import Store
 from tests.world.folder import a_folder
 
 QUESTION = "When was the Alder Bridge opened and by whom?"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.record import Store
+from marchwarden.store import Store
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "wiki").glob("*.md"))]

@@ -2,12 +2,13 @@ import socket
 
 import pytest
 
-from marchwarden.errors import MalformedTrace, ReplayDiverged, SourceError
+from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.notebook import Claim, Draft, Query, Reading, Thought
-from marchwarden.record import Store
 from marchwarden.replay import closed_sockets, rerun
+from marchwarden.store import Store
+from marchwarden.verification import verify
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
 
@@ -50,6 +51,29 @@ async def test_an_unfinished_run_is_not_rerun(tmp_path):
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     with pytest.raises(MalformedTrace, match="resume"):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
+
+
+async def test_a_fork_keeps_the_steps_before_and_lets_another_mind_go_on(tmp_path):
+    first = await an_investigator(tmp_path).research(QUESTION)
+    chain = Store(tmp_path).chain(first.trace_id)
+    step = next(entry.step for entry in chain.entries if entry.action == "conclude")
+    draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
+    other, source = ScriptedMind(concluded=Thought(draft, 11), model_id="other"), MemorySource()
+    forked = await an_investigator(tmp_path, mind=other, source=source).fork(first.trace_id, step)
+    assert source.calls == []
+    assert (other.reads, len(other.seen)) == (0, 1)
+    assert forked.trace_id != first.trace_id
+    assert forked.cost_metadata.tokens_used == first.cost_metadata.tokens_used + 11
+    assert len(forked.citations) == 1
+    assert all(check.proved for check in verify(Store(tmp_path), forked.trace_id))
+    assert (await rerun(Store(tmp_path), forked.trace_id, ExtractiveMind())).differences == ()
+
+
+@pytest.mark.parametrize("step", [0, 1, 99])
+async def test_a_fork_needs_a_step_that_is_there(tmp_path, step):
+    first = await an_investigator(tmp_path).research(QUESTION)
+    with pytest.raises(InvalidInput, match="steps 2 to"):
+        await an_investigator(tmp_path).fork(first.trace_id, step)
 
 
 def test_behind_closed_sockets_nothing_reaches_out_and_afterwards_it_does():

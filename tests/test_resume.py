@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from marchwarden.errors import MalformedTrace
-from marchwarden.record import Store
 from marchwarden.replay import differences
+from marchwarden.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput, MalformedTrace
-from marchwarden.record import Store
+from marchwarden.store import Store
 from marchwarden.trace import Journal
 from marchwarden.verification import verify
 from tests.investigating import QUESTION, an_investigator

@@ -27,8 +27,9 @@ from marchwarden.landing import Flight, landed
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
 from marchwarden.protocols import Mind, Progress, ProgressSink, Source, quiet
 from marchwarden.ranking import PassageIndex, ReadingList, reading_list
-from marchwarden.record import Opening, Record, Store
+from marchwarden.record import Opening, Record
 from marchwarden.refusals import checked
+from marchwarden.store import Store
 from marchwarden.thinking import Thinking
 
 T = TypeVar("T")
@@ -88,6 +89,12 @@ class Investigator:
         """Walk a finished run again from its trace and archive alone."""
         record = self.store.reread(trace_id, rethink=rethink)
         return await self._investigate(record.opening.request, record, quiet)
+
+    async def fork(self, trace_id: str, before_step: int, *, progress: ProgressSink = quiet) -> ResearchResult:
+        """Go on from a step of another run as a run of its own, with this mind instead of the one it had."""
+        request = self.store.reread(trace_id).opening.request
+        record = self.store.fork(trace_id, before_step, self._opening(request))
+        return await self._investigate(request, record, progress)
 
     def _opening(self, request: ResearchRequest) -> Opening:
         return Opening(

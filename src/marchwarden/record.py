@@ -4,27 +4,29 @@ A step that was journaled is recalled, never repeated; any other is performed on
 and rerunning are made of that one rule. Knows nothing of why a step is taken.
 """
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from pathlib import Path
 from typing import Final, Literal, Self, TypeVar
-from uuid import uuid4
 
 from pydantic import TypeAdapter
 
 from marchwarden.archive import Archive
 from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
-from marchwarden.errors import MalformedTrace, MindError, ReplayDiverged, SourceError, StorageError, UnknownTrace
+from marchwarden.errors import (
+    MalformedTrace,
+    MindError,
+    ReplayDiverged,
+    SourceError,
+    StorageError,
+)
 from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
-from marchwarden.trace import Chain, Entry, Journal, Json, read_chain, utc_now
+from marchwarden.trace import Entry, Journal, Json, utc_now
 
 T = TypeVar("T", Plan, Reading, Draft)
 ThinkAction = Literal["plan", "read", "conclude"]
 
-_TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HITS: Final = TypeAdapter(tuple[Hit, ...])
 _DOCUMENT: Final = TypeAdapter(Document)
 _BODIES: Final = {"content", "text"}
@@ -60,56 +62,18 @@ class Opening:
             raise MalformedTrace(f"trace {trace_id}: its first line does not open a run") from error
 
 
-class Store:
-    """The folder of all runs: `<trace id>.jsonl` beside the `archive` they share."""
+@dataclass(frozen=True)
+class ThinkStep:
+    """Which thought of a run: the first of an iteration, or the one that stood in for it. Any mind may have had it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.archive = Archive(folder / "archive")
+    action: ThinkAction
+    iteration: int
+    model_id: str
+    is_fallback: bool = False
 
-    def path(self, trace_id: str) -> Path:
-        if not _TRACE_ID.fullmatch(trace_id):
-            raise UnknownTrace(f"{trace_id!r} is not a trace id; `marchwarden traces` lists them")
-        return self.folder / f"{trace_id}.jsonl"
-
-    def chain(self, trace_id: str) -> Chain:
-        """The trace as it lies there, damage and all."""
-        try:
-            return read_chain(self.path(trace_id), trace_id)
-        except OSError as error:
-            raise UnknownTrace(f"no trace {trace_id} in {self.folder} ({error.strerror})") from error
-
-    def text(self, trace_id: str) -> str:
-        """The whole lines of a trace, as they are."""
-        chain = self.chain(trace_id)
-        return self.path(trace_id).read_bytes()[: chain.whole_bytes].decode(errors="replace")
-
-    def traces(self) -> list[str]:
-        """The ids of all runs here, the latest first."""
-        found = [path for path in self.folder.glob("*.jsonl") if _TRACE_ID.fullmatch(path.stem)]
-        return [path.stem for path in sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.stem))]
-
-    def begin(self, opening: Opening) -> "Record":
-        """Start a run of its own, with a new id."""
-        trace_id = str(uuid4())
-        record = Record(trace_id, self.archive, Journal.begin(self.path(trace_id), trace_id))
-        record.note("start", "", "a question was asked", opening.fields(trace_id))
-        return record
-
-    def reopen(self, trace_id: str) -> "Record":
-        """Go on where a run stopped."""
-        self.chain(trace_id)
-        return Record(trace_id, self.archive, Journal.reopen(self.path(trace_id), trace_id))
-
-    def reread(self, trace_id: str, *, rethink: bool = False) -> "Record":
-        """Walk a run again; no search or fetch that its trace does not hold can happen.
-
-        With `rethink` the mind thinks again over what was fetched; without, its recorded thoughts are taken.
-        """
-        chain = self.chain(trace_id)
-        if chain.damage:
-            raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
-        return Record(trace_id, self.archive, None, chain.entries, rethink=rethink)
+    @property
+    def key(self) -> str:
+        return f"{self.iteration} fallback" if self.is_fallback else str(self.iteration)
 
 
 class Record:
@@ -134,6 +98,7 @@ class Record:
         self._clock = clock
         self._began = clock()
         self._rethink = rethink
+        self._borrowed: dict[tuple[str, str], Entry] = {}
 
     @property
     def complete(self) -> bool:
@@ -158,6 +123,10 @@ class Record:
     def start_clock(self) -> None:
         """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
         self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
+
+    def borrow(self, entries: Iterable[Entry]) -> None:
+        """Let steps of another run count as taken; each is journaled here when it is first needed."""
+        self._borrowed = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in entries}
 
     async def search(self, query: Query, perform: Callable[[], Awaitable[Sequence[Hit]]], why: str) -> tuple[Hit, ...]:
         entry = self._recall("search", query.text)
@@ -190,19 +159,23 @@ class Record:
         return _DOCUMENT.validate_python({**described, "content": content, "text": text})
 
     async def think(
-        self, action: ThinkAction, key: str, kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
+        self, step: "ThinkStep", kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
     ) -> Thought[T]:
+        """A thought that was journaled is had again for nothing, whichever mind is asked now."""
         adapter: TypeAdapter[T] = TypeAdapter(kind)
-        entry = self._recall(action, key)
+        entry = self._recall(step.action, step.key)
         if entry is None:
+            bill: Json
             try:
                 thought = await perform()
             except MindError as error:
-                self.note(action, key, why, {"error": {"detail": error.detail}, "tokens": error.tokens})
+                bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._keep(error.exchange)}
+                self.note(step.action, step.key, why, {**bill, "error": {"detail": error.detail}})
                 raise
             value = adapter.dump_python(thought.value, mode="json")
-            exchange = self._keep(thought.exchange) if thought.exchange is not None else None
-            self.note(action, key, why, {"tokens": thought.tokens, "exchange": exchange, "result": value})
+            bill = {"model": step.model_id, "tokens": thought.tokens, "exchange": self._keep(thought.exchange)}
+            usage = asdict(thought.usage) if thought.usage else None
+            self.note(step.action, step.key, why, {**bill, "usage": usage, "result": value})
             return thought
         tokens = int(str(entry.fields["tokens"]))
         if "error" in entry.fields:
@@ -244,10 +217,18 @@ class Record:
         self._journal.close()
 
     def _recall(self, action: str, key: str) -> Entry | None:
-        entry = self._known.get((action, key))
+        entry = self._known.get((action, key)) or self._take_over(action, key)
         if entry is not None:
             self.elapsed = max(self.elapsed, _elapsed(entry))
         return entry
+
+    def _take_over(self, action: str, key: str) -> Entry | None:
+        """A borrowed step becomes one of ours; its time and its tokens were really spent, and count."""
+        lent = self._borrowed.pop((action, key), None)
+        if lent is None:
+            return None
+        self.elapsed = max(self.elapsed, _elapsed(lent))
+        return self.note(action, key, f"step {lent.step} of the run this one forks: {lent.decision}", lent.fields)
 
     def _kept(self, document: Document) -> Json:
         self._keep(document.content)
@@ -260,7 +241,9 @@ class Record:
             "result": _DOCUMENT.dump_python(document, mode="json", exclude=_BODIES),
         }
 
-    def _keep(self, content: bytes) -> str | None:
+    def _keep(self, content: bytes | None) -> str | None:
+        if content is None:
+            return None
         try:
             return self.archive.keep(content)
         except StorageError as error:

@@ -15,7 +15,7 @@ from marchwarden.loop import Investigator
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.passages import Passage
 from marchwarden.protocols import Mind, Tell
-from marchwarden.record import Store
+from marchwarden.store import Store
 
 _OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
 _CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=False)

@@ -19,6 +19,7 @@ class Settings:
 
     trace_dir: Path
     index_dir: Path
+    prices: Path
     debug: bool = False
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -30,6 +31,7 @@ class Settings:
         return cls(
             trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
             index_dir=home / "index",
+            prices=home / "prices.toml",
             debug=known.get("MARCHWARDEN_DEBUG") == "1",
             environ=known,
         )

@@ -13,7 +13,7 @@ from marchwarden.budget import Allowance, Budget
 from marchwarden.errors import MindError, SourceError
 from marchwarden.notebook import Draft, Plan, Reading, Thought
 from marchwarden.protocols import Mind
-from marchwarden.record import Record, ThinkAction
+from marchwarden.record import Record, ThinkAction, ThinkStep
 
 Value = TypeVar("Value", Plan, Reading, Draft)
 Ask = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
@@ -33,9 +33,9 @@ class Thinking:
         """Ask the mind, and where it fails the fallback; None when both do."""
         for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
             left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
-            key = f"{self.budget.iterations_run} {mind.model_id}"
+            step = ThinkStep(action, self.budget.iterations_run, mind.model_id, is_fallback=mind is not self.mind)
             try:
-                thought = await self.record.think(action, key, kind, self._timed(ask, mind, left, action), why)
+                thought = await self.record.think(step, kind, self._timed(ask, mind, left, action), why)
             except MindError as error:
                 self._book(error.tokens, left, action)
                 self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from marchwarden.archive import Archive
 from marchwarden.contract import CUT, Citation, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace
-from marchwarden.record import Store
+from marchwarden.store import Store
 
 _MARKER: Final = re.compile(r"\[(\d+)\]")
 _BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange")

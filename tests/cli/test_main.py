@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from marchwarden.contract import ResearchResult
-from marchwarden.record import Store
+from marchwarden.store import Store
 
 QUESTION = "When was the Alder Bridge opened?"
 TRACE = re.compile(r"^Trace: ([0-9a-f-]{36})$", re.MULTILINE)

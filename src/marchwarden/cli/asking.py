@@ -114,7 +114,7 @@ def resume(settings: "Settings", trace_id: str, as_json: bool, verbose: bool, tr
     import anyio
 
     from marchwarden.cli.watching import progress_sink
-    from marchwarden.record import Store
+    from marchwarden.store import Store
 
     kept = trace_dir or settings.trace_dir
     investigator = again(Store(kept).reread(trace_id).opening, settings, kept)

@@ -47,6 +47,8 @@ class Choice:
     def over_mcp(self, settings: "Settings", kept: Path) -> "Researcher":
         from marchwarden.wire.client import RemoteResearcher
 
+        if self.researcher == "web":
+            _refuse_bad_hosts(settings)
         folders = [argument for folder in self.folders for argument in ("--files", folder)]
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.researcher}", *folders]
         return RemoteResearcher.stdio(command, env=settings.for_child(kept.absolute()))
@@ -63,6 +65,12 @@ def again(opening: "Opening", settings: "Settings", kept: Path) -> "Investigator
         case "web":
             return _web(settings, kept)
     raise MalformedTrace(f"this run was made by a researcher unknown here: {opening.researcher!r}")
+
+
+def _refuse_bad_hosts(settings: "Settings") -> None:
+    from marchwarden.fetching import AllowedHosts
+
+    AllowedHosts.parsed(settings.environ.get("MARCHWARDEN_ALLOW_HOSTS", ""))
 
 
 def _web(settings: "Settings", kept: Path) -> "Investigator":

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from marchwarden.clean import one_line, printable
 from marchwarden.contract import Citation, ConfidenceFactors, Gap, ResearchResult
+from marchwarden.costs import Sum
 from marchwarden.trace import Entry
 from marchwarden.verification import Check
 
@@ -77,6 +78,19 @@ def steps(entries: Iterable[Entry]) -> RenderableType:
 def traces(found: Sequence[TraceSummary]) -> RenderableType:
     """The list of runs, the latest first."""
     return Group(*(part for each in found for part in _summary(each)))
+
+
+def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
+    """Sums, one a line, and what they come to; tokens without a known price are never passed over."""
+    lines = [_text(f"{each.name:40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)]
+    return Group(*lines)
+
+
+def _dollars(each: Sum) -> str:
+    known = f"${each.dollars:.4f}"
+    if not each.unpriced:
+        return known
+    return f"{known} and {each.unpriced} tokens at a price unknown here (see prices.toml)"
 
 
 def _confidence(found: ResearchResult) -> Iterable[RenderableType]:

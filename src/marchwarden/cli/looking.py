@@ -9,8 +9,8 @@ import click
 
 if TYPE_CHECKING:
     from marchwarden.cli.formatter import TraceSummary
-    from marchwarden.record import Store
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
 
 trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
 
@@ -127,6 +127,33 @@ def _summary(store: "Store", trace_id: str) -> "TraceSummary":
 
 
 @click.command()
+@click.option(
+    "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Sums by."
+)
+@click.option("--json", "as_json", is_flag=True, help="The sums as JSON.")
+@trace_dir
+@click.pass_obj
+def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) -> None:
+    """Sum what all runs have spent, from their traces and the price table.
+
+    \b
+    marchwarden costs --by model
+    """
+    from rich.console import Console
+
+    from marchwarden.cli import formatter
+    from marchwarden.costs import ledger, summed, total
+    from marchwarden.pricing import Prices
+
+    spent = ledger(_store(settings, trace_dir), Prices.load(settings.prices))
+    sums, whole = summed(spent, by), total(spent)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in (*sums, whole)], ensure_ascii=False))
+    else:
+        Console(highlight=False).print(formatter.spending(sums, whole), soft_wrap=True)
+
+
+@click.command()
 @click.argument("which", type=click.Choice(["result", "constraints"]))
 def contract(which: str) -> None:
     """Print the JSON schema of a ResearchResult or of the constraints.
@@ -141,6 +168,6 @@ def contract(which: str) -> None:
 
 
 def _store(settings: "Settings", folder: Path | None) -> "Store":
-    from marchwarden.record import Store
+    from marchwarden.store import Store
 
     return Store(folder or settings.trace_dir)

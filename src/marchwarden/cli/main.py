@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from marchwarden.cli.asking import ask, batch, resume
-from marchwarden.cli.looking import contract, replay, traces, verify
+from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.serving import serve
 
 INTERRUPTED = 130
@@ -35,7 +35,7 @@ def marchwarden(context: click.Context) -> None:
     context.obj = Settings.of(os.environ, _dotenv())
 
 
-for command in (ask, batch, resume, replay, verify, traces, serve, contract):
+for command in (ask, batch, resume, replay, verify, traces, costs, serve, contract):
     marchwarden.add_command(command)
 
 

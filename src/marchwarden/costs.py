@@ -1,0 +1,76 @@
+"""Costs: what runs have spent, read from their traces. The traces are the ledger; there is no other."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from marchwarden.notebook import Usage
+from marchwarden.pricing import Prices
+from marchwarden.store import Store
+from marchwarden.trace import Entry
+
+
+@dataclass(frozen=True)
+class Expense:
+    """One thought: when it was had, by which model for which researcher, and what it took."""
+
+    day: str
+    researcher: str
+    model: str
+    action: str
+    tokens: int
+    dollars: float | None
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Expenses that belong together. `unpriced` is how many tokens of theirs have no known price."""
+
+    name: str
+    tokens: int
+    dollars: float
+    unpriced: int
+
+
+def expenses(entries: Sequence[Entry], prices: Prices) -> Iterator[Expense]:
+    """Every thought of one run that cost something, failed ones included."""
+    researcher = next((str(entry.fields.get("researcher")) for entry in entries if entry.action == "start"), "")
+    for entry in entries:
+        match entry.fields:
+            case {"model": str(model), "tokens": int(tokens)} if tokens > 0:
+                dollars = prices.dollars(model, _usage(entry.fields, tokens))
+                yield Expense(entry.timestamp[:10], researcher, model, entry.action, tokens, dollars)
+
+
+def ledger(store: Store, prices: Prices) -> list[Expense]:
+    """The expenses of all runs there are."""
+    return [each for trace_id in store.traces() for each in expenses(store.chain(trace_id).entries, prices)]
+
+
+def summed(found: Iterable[Expense], by: str) -> list[Sum]:
+    """Sums by `day`, `model`, `researcher` or `action`, in the order of their names."""
+    groups: dict[str, list[Expense]] = defaultdict(list)
+    for expense in found:
+        groups[getattr(expense, by)].append(expense)
+    return [_sum(name, groups[name]) for name in sorted(groups)]
+
+
+def total(found: Sequence[Expense]) -> Sum:
+    return _sum("total", found)
+
+
+def _sum(name: str, found: Sequence[Expense]) -> Sum:
+    return Sum(
+        name=name,
+        tokens=sum(expense.tokens for expense in found),
+        dollars=sum(expense.dollars or 0.0 for expense in found),
+        unpriced=sum(expense.tokens for expense in found if expense.dollars is None),
+    )
+
+
+def _usage(fields: Mapping[str, object], tokens: int) -> Usage:
+    """What was billed. A mind that gave no bill of its own read text and wrote none."""
+    match fields.get("usage"):
+        case {"input": int(given), "output": int(made), "cache_read": int(read), "cache_write": int(written)}:
+            return Usage(given, made, read, written)
+    return Usage(input=tokens)

@@ -1,0 +1,72 @@
+"""Pricing: what tokens cost in dollars, by a table anybody can edit. An unknown model has an unknown price."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from marchwarden.errors import InvalidInput
+from marchwarden.notebook import Usage
+
+_A_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Price:
+    """Dollars for a million tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def of(self, usage: Usage) -> float:
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        fresh = usage.input * self.input + usage.output * self.output
+        return (fresh + usage.cache_read * read + usage.cache_write * write) / _A_MILLION
+
+
+_TABLE: Final = TypeAdapter(dict[str, Price])
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The price table: the one that is shipped, with the user's own entries over it."""
+
+    table: Mapping[str, Price]
+
+    @classmethod
+    def load(cls, own: Path) -> Self:
+        shipped = _parsed(files("marchwarden").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml")
+        try:
+            theirs = _parsed(own.read_text(encoding="utf-8"), str(own))
+        except OSError:
+            theirs = {}
+        return cls({**shipped, **theirs})
+
+    def dollars(self, model_id: str, usage: Usage) -> float | None:
+        """What this usage costs, or None where nobody said."""
+        price = self._price(model_id)
+        return None if price is None else price.of(usage)
+
+    def _price(self, model_id: str) -> Price | None:
+        """The entry that matches most of the name; its provider may be left out."""
+        names = (model_id, model_id.partition(":")[2])
+        fitting = [entry for entry in self.table if any(_fits(entry, name) for name in names if name)]
+        return self.table[max(fitting, key=len)] if fitting else None
+
+
+def _fits(entry: str, name: str) -> bool:
+    return name.startswith(entry[:-1]) if entry.endswith("*") else name == entry
+
+
+def _parsed(text: str, where: str) -> dict[str, Price]:
+    try:
+        return _TABLE.validate_python(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise InvalidInput(f"{where} is not a price table: {str(error).splitlines()[0]}") from error
