@@ -54,6 +54,22 @@ def test_thousands_separators_and_the_title_do_not_make_a_claim_unsupported():
     assert unsupported("The Alder cost 1200 crowns", [notebook.excerpt("p1.s1")]) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "claimed"),
+    [
+        ("It cost one thousand crowns.", "It cost 1,000 crowns."),
+        ("It cost 1.2 million crowns.", "It cost 1,200,000 crowns."),
+        ("A share of 5 % was paid.", "A share of 0.05 was paid."),
+        ("A share of 0.05 was paid.", "A share of 5 percent was paid."),
+        ("It opened on May 12, 1931.", "It opened on 1931-05-12."),
+    ],
+)
+def test_a_number_may_be_written_in_another_way(said, claimed):
+    excerpts = [a_notebook(note("a.md", said)).excerpt("p1.s1")]
+    assert unsupported(claimed, excerpts) == []
+    assert unsupported(claimed.replace("1", "7").replace("5", "6"), excerpts) != []
+
+
 def test_bracketed_numbers_of_a_source_are_not_taken_for_our_markers():
     notebook = a_notebook(note("a.md", "It opened in 1931.[7] So it is said.[12]"))
     found = grounded(Draft((Claim("It opened in 1931.[7]", ("p1",)),), match=1), notebook)

@@ -18,6 +18,7 @@ from marchwarden.contract import (
     Gap,
     GapCategory,
 )
+from marchwarden.figures import Figure, figures_in
 from marchwarden.independence import independent_sources
 from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
 
@@ -48,6 +49,8 @@ class Grounded:
     discoveries: tuple[DiscoveryEvent, ...]
     independent_sources: int
     contradicted: bool
+    claimed: int = 0
+    unsupported: int = 0
 
 
 def grounded(draft: Draft, notebook: Notebook) -> Grounded:
@@ -64,6 +67,7 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
             continue
         markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
         statements.append(f"{unmarked(claim.text)} {markers}")
+    supported = len(statements)
     conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
     for conflict in conflicts:
         one, other = cited.number(conflict.one, draft.match), cited.number(conflict.other, draft.match)
@@ -80,14 +84,16 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
         discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
         independent_sources=independent_sources(cited.excerpts),
         contradicted=bool(unsettled),
+        claimed=len(draft.claims),
+        unsupported=len(draft.claims) - supported,
     )
 
 
 def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
     """The numbers, names and addresses of a statement that none of its excerpts contains."""
     said = " ".join(f"{excerpt.verbatim} {excerpt.document.title}" for excerpt in excerpts)
-    numbers, words = {_plain_number(number) for number in _NUMBER.findall(said)}, set(_words(said))
-    missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in numbers]
+    words = set(_words(said))
+    missing = _numbers_not_in(said, text)
     missing += [word for word in _names(text) if word.casefold() not in words]
     missing += [address for address in _ADDRESS.findall(text) if address not in said]
     return list(dict.fromkeys(missing))
@@ -192,6 +198,24 @@ def _names(text: str) -> list[str]:
         if match[0][0].isupper() and before and before[-1] not in ".!?:;•-\n":
             found.append(match[0].removesuffix("'s").removesuffix("’s"))
     return found
+
+
+def _numbers_not_in(said: str, text: str) -> list[str]:
+    """The numbers of a text that another does not say, in these digits or in any other way of writing them."""
+    written = {_plain_number(number) for number in _NUMBER.findall(said)}
+    missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in written]
+    if not missing:
+        return []
+    ours, theirs = figures_in(text), figures_in(said)
+    known = {value for figure in theirs.quantities for value in _values(figure)}
+    same = all(known & _values(figure) for figure in ours.quantities)
+    dated = all(any(moment.agrees(other) for other in theirs.moments) for moment in ours.moments)
+    return [] if same and dated else missing
+
+
+def _values(figure: Figure) -> set[float]:
+    """5 % is also 0.05."""
+    return {round(figure.value, 9), round(figure.value / 100, 9)} if figure.unit == "%" else {round(figure.value, 9)}
 
 
 def _plain_number(number: str) -> str:

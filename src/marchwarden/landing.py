@@ -8,7 +8,7 @@ from typing import Final
 from marchwarden.budget import Budget
 from marchwarden.confidence import Rubric, recency
 from marchwarden.contract import ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
-from marchwarden.grounding import Grounded, grounded, highest_authority
+from marchwarden.grounding import Grounded, highest_authority
 from marchwarden.leads import from_links
 from marchwarden.notebook import Draft, Notebook
 
@@ -29,9 +29,8 @@ class Flight:
     left_out: tuple[str, ...]
 
 
-def landed(draft: Draft, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
-    """Ground the draft, say what is missing, and score what is left."""
-    checked = grounded(draft, notebook)
+def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
+    """Say what is missing, and score what was grounded."""
     found = (*checked.discoveries, *notebook.discoveries)
     factors = _factors(draft, checked, budget, flight.began_on)
     return ResearchResult(

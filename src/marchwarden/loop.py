@@ -23,6 +23,7 @@ from marchwarden.contract import (
     known_depth,
 )
 from marchwarden.errors import ArchiveDamaged, SourceError
+from marchwarden.grounding import grounded
 from marchwarden.landing import Flight, landed
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
 from marchwarden.protocols import Mind, Progress, ProgressSink, Source, quiet
@@ -271,6 +272,9 @@ class Investigation:
     def _landed(self, draft: Draft) -> ResearchResult:
         for error in self.thinking.failures:
             self._could_not("mind", error)
+        checked = grounded(draft, self.notebook)
+        counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
+        self.record.note("ground", "", "every claim is held against its excerpts", {"result": counted})
         notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
         flight = Flight(
             trace_id=self.record.trace_id,
@@ -281,7 +285,7 @@ class Investigation:
             failures=tuple(self.failures),
             left_out=_NOTICES.validate_python(notices.fields["result"]),
         )
-        return landed(draft, self.notebook, self.budget, flight)
+        return landed(draft, checked, self.notebook, self.budget, flight)
 
     async def _in_time(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
         """A search or fetch within its own bound and the run's, whichever is nearer."""

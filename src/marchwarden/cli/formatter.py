@@ -170,6 +170,8 @@ def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
         case {"result": {"findings": [*findings], "follow_ups": [*queries]}, "tokens": tokens}:
             yield f"{len(findings)} findings for {tokens} tokens"
             yield from (f"next query: {query['text']}" for query in queries)
+        case {"result": {"claims": int(claims), "unsupported": int(unsupported)}}:
+            yield f"{unsupported} of {claims} claims were unsupported and left out"
         case {"result": {"claims": [*claims]}}:
             yield from (f"claim: {claim['text']}" for claim in claims)
         case {"result": [*found]}:

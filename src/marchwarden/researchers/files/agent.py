@@ -10,10 +10,10 @@ from marchwarden.errors import MalformedTrace
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.record import Store
 from marchwarden.researchers.files.models import Folder, Place
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
+from marchwarden.store import Store
 
 NAME: Final = "files"
 PURPOSE: Final = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."

@@ -10,10 +10,10 @@ from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.record import Store
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.settings import HOME
+from marchwarden.store import Store
 
 NAME: Final = "web"
 PURPOSE: Final = "Answers from the open web: searches, fetches pages politely, and cites them word for word."
