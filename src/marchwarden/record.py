@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from typing import Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -29,6 +29,7 @@ ThinkAction = Literal["plan", "read", "conclude"]
 
 _HITS: Final = TypeAdapter(tuple[Hit, ...])
 _DOCUMENT: Final = TypeAdapter(Document)
+_THOUGHTS: Final[Mapping[type, TypeAdapter[Any]]] = {kind: TypeAdapter(kind) for kind in (Plan, Reading, Draft)}
 _BODIES: Final = {"content", "text"}
 
 
@@ -162,7 +163,7 @@ class Record:
         self, step: "ThinkStep", kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
     ) -> Thought[T]:
         """A thought that was journaled is had again for nothing, whichever mind is asked now."""
-        adapter: TypeAdapter[T] = TypeAdapter(kind)
+        adapter: TypeAdapter[T] = _THOUGHTS[kind]
         entry = self._recall(step.action, step.key)
         if entry is None:
             bill: Json

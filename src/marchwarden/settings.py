@@ -10,7 +10,21 @@ HOME: Final = ".marchwarden"
 _PAIR: Final = re.compile(
     r"""\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>.*?))\s*(?:\s\#.*)?$"""
 )
-_PASSED_ON: Final = ("HOME", "PATH", "TAVILY_API_KEY", "TAVILY_BASE_URL", "ANTHROPIC_API_KEY")
+_PASSED_ON: Final = frozenset(
+    {
+        "HOME",
+        "PATH",
+        "TAVILY_API_KEY",
+        "TAVILY_BASE_URL",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "GOOGLE_API_KEY",
+        "GEMINI_API_KEY",
+    }
+)
+MODEL: Final = "MARCHWARDEN_MODEL"
 
 
 @dataclass(frozen=True)
@@ -47,12 +61,13 @@ class Settings:
             raise InvalidInput(f"the variable {name} is empty or not set")
         return self.environ[name]
 
-    def for_child(self, trace_dir: Path) -> dict[str, str]:
+    def for_child(self, trace_dir: Path, model: str | None = None) -> dict[str, str]:
         """What a researcher started as a child process needs: MCP passes on next to nothing by itself."""
         passed = {
             name: value for name, value in self.environ.items() if name in _PASSED_ON or name.startswith("MARCHWARDEN_")
         }
-        return {**passed, "MARCHWARDEN_TRACE_DIR": str(trace_dir)}
+        chosen = {MODEL: model} if model else {}
+        return {**passed, **chosen, "MARCHWARDEN_TRACE_DIR": str(trace_dir)}
 
 
 def parsed_dotenv(text: str) -> dict[str, str]:

@@ -145,6 +145,34 @@ def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
     assert json.loads(run("resume", trace_id, "--json").stdout)["answer"] == after["answer"]
 
 
+def test_a_run_is_forked_from_a_step_into_one_of_its_own(run, folder):
+    first = json.loads(run("ask", QUESTION, "--files", folder, "--json").stdout)
+    done = run("replay", first["trace_id"], "--mind", "extractive", "--from", "4")
+    assert done.returncode == 0, done.stderr
+    assert the_trace(done) != first["trace_id"]
+    assert run("verify", the_trace(done)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--mind", "extractive"], ["--rerun", "--from", "3"], ["--from", "99"], ["--mind", "nobody:knows", "--from", "3"]],
+)
+def test_a_fork_that_makes_no_sense_is_refused(run, folder, arguments):
+    first = json.loads(run("ask", QUESTION, "--files", folder, "--json", "--local").stdout)
+    done = run("replay", first["trace_id"], *arguments)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def test_costs_are_summed_from_the_traces(run, folder):
+    run("ask", QUESTION, "--files", folder, "--local")
+    told = run("ask", QUESTION, "--files", folder, "--local", "--verbose").stdout
+    assert re.search(r"^read +\d+ tokens  \$0\.0000$", told, re.MULTILINE)
+    sums = json.loads(run("costs", "--by", "model", "--json").stdout)
+    assert [each["name"] for each in sums] == ["extractive-v1", "total"]
+    assert sums[0]["tokens"] == sums[1]["tokens"] > 0
+    assert "total" in run("costs").stdout
+
+
 def test_ctrl_c_says_how_to_go_on_and_exits_with_130(folder, tmp_path, environment):
     """The library holds a named pipe's worth of waiting: many files, so that there is time to interrupt."""
     for number in range(3000):

@@ -1,22 +1,23 @@
 """The commands that research: ask, resume, batch."""
 
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from marchwarden.cli.choosing import RESEARCHERS, Choice, again
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from marchwarden.contract import ResearchRequest, ResearchResult
-    from marchwarden.protocols import Researcher
+    from marchwarden.protocols import ProgressSink, Researcher
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
 
 DEPTHS = ("shallow", "balanced", "deep")
-MINDS = ("extractive",)
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -35,7 +36,7 @@ where = _shared(
         "--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable."
     ),
     click.option("--researcher", type=click.Choice(RESEARCHERS), help="Who is asked; files unless said otherwise."),
-    click.option("--mind", type=click.Choice(MINDS), default="extractive", expose_value=False, help="Who decides."),
+    click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model."),
 )
 limits = _shared(
     click.option(
@@ -66,6 +67,7 @@ def ask(
     question: str,
     folders: tuple[str, ...],
     researcher: str | None,
+    mind: str | None,
     depth: str,
     budget: int | None,
     max_iterations: int | None,
@@ -94,33 +96,33 @@ def ask(
     }
     constraints = {name: value for name, value in given.items() if value is not None}
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    choice, kept = Choice(researcher, folders), trace_dir or settings.trace_dir
+    choice, kept = Choice(researcher, folders, mind), trace_dir or settings.trace_dir
     asked: Researcher = choice.in_process(settings, kept) if local else choice.over_mcp(settings, kept)
-    return _shown(asked, request, as_json=as_json, verbose=verbose)
+    found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
+    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
 @click.argument("trace_id")
+@click.option("--mind", metavar="MIND", help="Another mind than the run had.")
 @as_json
 @verbose
 @trace_dir
 @click.pass_obj
-def resume(settings: "Settings", trace_id: str, as_json: bool, verbose: bool, trace_dir: Path | None) -> int:
+def resume(
+    settings: "Settings", trace_id: str, mind: str | None, as_json: bool, verbose: bool, trace_dir: Path | None
+) -> int:
     """Go on with a run that was cut short; nothing that was journaled is done again.
 
     \b
     marchwarden resume 4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11
     """
-    import anyio
-
-    from marchwarden.cli.watching import progress_sink
     from marchwarden.store import Store
 
     kept = trace_dir or settings.trace_dir
-    investigator = again(Store(kept).reread(trace_id).opening, settings, kept)
-    with progress_sink() as sink:
-        found = anyio.run(partial(investigator.resume, trace_id, progress=sink.report))
-    return _print(found, as_json=as_json, verbose=verbose)
+    investigator = again(Store(kept).reread(trace_id).opening, settings, kept, mind)
+    found = _watched(lambda sink: investigator.resume(trace_id, progress=sink))
+    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
@@ -137,6 +139,7 @@ def batch(
     questions: Path,
     folders: tuple[str, ...],
     researcher: str | None,
+    mind: str | None,
     results: Path,
     concurrency: int,
     trace_dir: Path | None,
@@ -151,28 +154,35 @@ def batch(
     from marchwarden.cli.batching import Batch
 
     work = Batch.of(questions, results)
-    asked = Choice(researcher, folders).in_process(settings, trace_dir or settings.trace_dir)
+    asked = Choice(researcher, folders, mind).in_process(settings, trace_dir or settings.trace_dir)
     anyio.run(work.run, asked, concurrency)
     return 0
 
 
-def _shown(asked: "Researcher", request: "ResearchRequest", *, as_json: bool, verbose: bool) -> int:
+def forked(settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int) -> int:
+    """Go on from a step of a run, as a run of its own."""
+    investigator = again(store.reread(trace_id).opening, settings, store.folder, mind)
+    found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
+    return _print(found, settings, store.folder)
+
+
+def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
+    """Do the work, with its progress on stderr."""
     import anyio
 
     from marchwarden.cli.watching import progress_sink
 
     with progress_sink() as sink:
-        found = anyio.run(
-            partial(
-                asked.research,
-                **{name: getattr(request, name) for name in type(request).model_fields},
-                progress=sink.report,
-            )
-        )
-    return _print(found, as_json=as_json, verbose=verbose)
+        return anyio.run(work, sink.report)
 
 
-def _print(found: "ResearchResult", *, as_json: bool, verbose: bool) -> int:
+def _spread(request: "ResearchRequest") -> dict[str, Any]:
+    return {name: getattr(request, name) for name in type(request).model_fields}
+
+
+def _print(
+    found: "ResearchResult", settings: "Settings", kept: Path, *, as_json: bool = False, verbose: bool = False
+) -> int:
     if as_json:
         click.echo(json.dumps(found.model_dump(mode="json"), ensure_ascii=False))
     else:
@@ -180,5 +190,19 @@ def _print(found: "ResearchResult", *, as_json: bool, verbose: bool) -> int:
 
         from marchwarden.cli import formatter
 
-        Console(highlight=False).print(formatter.result(found, verbose=verbose))
+        console = Console(highlight=False)
+        console.print(formatter.result(found, verbose=verbose))
+        if verbose:
+            console.print(_bill(found, settings, kept))
     return 0 if found.citations else 1
+
+
+def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "RenderableType":
+    """Tokens by step and dollars, from the run's own trace."""
+    from marchwarden.cli import formatter
+    from marchwarden.costs import expenses, summed, total
+    from marchwarden.pricing import Prices
+    from marchwarden.store import Store
+
+    spent = [*expenses(Store(kept).chain(found.trace_id).entries, Prices.load(settings.prices))]
+    return formatter.spending(summed(spent, "action"), total(spent))

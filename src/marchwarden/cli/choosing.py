@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from marchwarden.loop import Investigator
-    from marchwarden.protocols import Researcher
+    from marchwarden.protocols import Mind, Researcher
     from marchwarden.record import Opening
     from marchwarden.settings import Settings
 
@@ -16,10 +16,11 @@ RESEARCHERS = ("files", "web")
 
 @dataclass(frozen=True)
 class Choice:
-    """What the command line said: a name, if any, and the folders to read."""
+    """What the command line said: a name and a mind, if any, and the folders to read."""
 
     name: str | None
     folders: tuple[str, ...]
+    mind: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse here what a child process could only die of."""
@@ -38,32 +39,39 @@ class Choice:
         return self.name or "files"
 
     def in_process(self, settings: "Settings", kept: Path) -> "Investigator":
-        if self.researcher == "web":
-            return _web(settings, kept)
+        from marchwarden.minds.choosing import chosen_mind
         from marchwarden.researchers.files import FilesResearcher
 
-        return FilesResearcher(*self.folders, trace_dir=kept, index_dir=settings.index_dir)
+        mind = chosen_mind(self.mind, settings.environ)
+        if self.researcher == "web":
+            return _web(settings, kept, mind)
+        return FilesResearcher(*self.folders, mind=mind, trace_dir=kept, index_dir=settings.index_dir)
 
     def over_mcp(self, settings: "Settings", kept: Path) -> "Researcher":
+        from marchwarden.minds.choosing import chosen_mind
         from marchwarden.wire.client import RemoteResearcher
 
+        chosen_mind(self.mind, settings.environ)
         if self.researcher == "web":
             _refuse_bad_hosts(settings)
         folders = [argument for folder in self.folders for argument in ("--files", folder)]
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.researcher}", *folders]
-        return RemoteResearcher.stdio(command, env=settings.for_child(kept.absolute()))
+        return RemoteResearcher.stdio(command, env=settings.for_child(kept.absolute(), self.mind))
 
 
-def again(opening: "Opening", settings: "Settings", kept: Path) -> "Investigator":
-    """The researcher of an earlier run, as its trace describes it."""
+def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Investigator":
+    """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
     from marchwarden.errors import MalformedTrace
+    from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.files import FilesResearcher
 
+    thinking = chosen_mind(mind or opening.model_id, settings.environ)
     match opening.researcher:
         case "files":
-            return FilesResearcher.again(opening.settings, trace_dir=kept, index_dir=settings.index_dir)
+            place = {"trace_dir": kept, "index_dir": settings.index_dir}
+            return FilesResearcher.again(opening.settings, mind=thinking, **place)
         case "web":
-            return _web(settings, kept)
+            return _web(settings, kept, thinking)
     raise MalformedTrace(f"this run was made by a researcher unknown here: {opening.researcher!r}")
 
 
@@ -73,7 +81,7 @@ def _refuse_bad_hosts(settings: "Settings") -> None:
     AllowedHosts.parsed(settings.environ.get("MARCHWARDEN_ALLOW_HOSTS", ""))
 
 
-def _web(settings: "Settings", kept: Path) -> "Investigator":
+def _web(settings: "Settings", kept: Path, mind: "Mind") -> "Investigator":
     from marchwarden.researchers.web import WebResearcher
 
-    return WebResearcher(settings.environ, trace_dir=kept)
+    return WebResearcher(settings.environ, mind=mind, trace_dir=kept)

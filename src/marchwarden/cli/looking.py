@@ -17,18 +17,31 @@ trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="W
 
 @click.command()
 @click.argument("trace_id")
-@click.option("--rerun", "again", is_flag=True, help="Run it again from trace and archive alone, and compare.")
+@click.option("--rerun", is_flag=True, help="Run it again from trace and archive alone, and compare.")
+@click.option("--mind", metavar="MIND", help="With --from: let this mind go on, as a run of its own.")
+@click.option("--from", "step", type=click.IntRange(min=2), metavar="STEP", help="The first step that is done anew.")
 @trace_dir
 @click.pass_obj
-def replay(settings: "Settings", trace_id: str, again: bool, trace_dir: Path | None) -> int:
-    """Show a run step by step, or run it again from its trace and archive alone.
+def replay(
+    settings: "Settings", trace_id: str, rerun: bool, mind: str | None, step: int | None, trace_dir: Path | None
+) -> int:
+    """Show a run step by step; run it again from its trace alone; or fork it from a step, with another mind.
 
     \b
     marchwarden replay TRACE_ID
     marchwarden replay TRACE_ID --rerun
+    marchwarden replay TRACE_ID --mind extractive --from 4
     """
+    from marchwarden.cli.asking import forked
+
+    if rerun and step:
+        raise click.UsageError("--rerun repeats a run and --from forks it: give one of them")
+    if mind and not step:
+        raise click.UsageError("--mind needs --from STEP: the step from which it goes on")
     store = _store(settings, trace_dir)
-    return _rerun(store, trace_id) if again else _walk(store, trace_id)
+    if step:
+        return forked(settings, store, trace_id, mind, step)
+    return _rerun(store, trace_id) if rerun else _walk(store, trace_id)
 
 
 def _walk(store: "Store", trace_id: str) -> int:

@@ -37,10 +37,10 @@ class FilesResearcher(Investigator):
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
 
     @classmethod
-    def again(cls, settings: Mapping[str, object], *, trace_dir: Path, index_dir: Path) -> Self:
+    def again(cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path, index_dir: Path) -> Self:
         """The researcher that a trace describes."""
         try:
             places = _PLACES.validate_python(settings.get("folders"))
         except ValidationError as error:
             raise MalformedTrace("the trace does not say which folders its researcher had") from error
-        return cls(*map(Folder.again, places), trace_dir=trace_dir, index_dir=index_dir)
+        return cls(*map(Folder.again, places), mind=mind, trace_dir=trace_dir, index_dir=index_dir)
