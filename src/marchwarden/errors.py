@@ -8,9 +8,11 @@ MarchwardenError
 │   ├── Interrupted         another try may mend it (fetching)
 │   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over
+│   └── TooLittleLeft       the thought does not fit what may still be spent
 ├── StorageError            the disk refused: the run goes on, its trace says it is incomplete
 │   ├── ArchiveDamaged      archived bytes are missing or are not what their hash says
 │   └── IndexDamaged        the files researcher's index must be built again (researchers.files)
+├── ModelFailed             a model gave no answer: a thought tries again or fails (minds.llm)
 ├── ReplayDiverged          a rerun needed something the trace does not hold
 └── ResearcherUnavailable   a remote researcher died, hung, or broke the contract
 """
@@ -51,6 +53,10 @@ class MindError(MarchwardenError):
         self.detail = detail
         self.tokens = tokens
         self.exchange = exchange
+
+
+class TooLittleLeft(MindError):
+    """What is left pays for no thought: nothing was sent, and something stays undone for want of budget."""
 
 
 class StorageError(MarchwardenError):

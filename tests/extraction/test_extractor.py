@@ -1,8 +1,10 @@
+import os
 import sys
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -99,6 +101,25 @@ def test_a_document_that_needs_too_much_memory_is_refused() -> None:
         page = b"<html><body>" + b"<p>a<b>b</b></p>" * 1_000_000
         assert refusal(extractor, page) in ("it needs too much memory", "reading it crashed the reader")
         assert extractor.extract(samples.pdf(["Still here."]), "a.pdf").text == "Still here."
+
+
+def test_a_worker_that_still_reads_when_the_others_are_closed_does_not_stay(tmp_path: Path) -> None:
+    waiting = (
+        "import os, pathlib, time\n"
+        f"pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch()\n"
+        f"while not pathlib.Path({str(tmp_path)!r}, 'go').exists(): time.sleep(0.01)\n"
+        "from marchwarden.extraction.worker import main; main()"
+    )
+    with ThreadPoolExecutor(1) as threads:
+        extractor = child(waiting)
+        reading = threads.submit(extractor.extract, samples.PAGE, "page")
+        while not (started := [*tmp_path.iterdir()]):
+            assert not reading.done()
+        extractor.close()
+        (tmp_path / "go").touch()
+        assert reading.result(20).title == "Tides"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started[0].name), 0)
 
 
 def test_a_missing_reader_is_the_installations_fault_and_not_the_documents() -> None:

@@ -40,6 +40,8 @@ class Extractor:
         self._command = (*command, str(seconds), str(memory))
         self._free = threading.BoundedSemaphore(workers)
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._returning = threading.Lock()
+        self._closings = 0
 
     def extract(self, content: bytes, name: str) -> Extracted:
         """The clean text of a document; raises `Unreadable` with the reason when there is none.
@@ -48,15 +50,18 @@ class Extractor:
         """
         if format_of(content, name) is Format.TEXT:
             return extract(content, name)
+        closings = self._closings
         with self._free:
             worker = self._worker()
             try:
                 return worker.read(content, name, self._seconds)
             finally:
-                if worker.usable:
-                    self._idle.put(worker)
+                self._take_back(worker, closings)
 
     def close(self) -> None:
+        """Stop the idle workers at once, and those that still read as soon as they have."""
+        with self._returning:
+            self._closings += 1
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().stop()
@@ -66,6 +71,14 @@ class Extractor:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _take_back(self, worker: "_Worker", closings: int) -> None:
+        """Keep the worker, unless a `close` came meanwhile: a caller who gave up on the document will send no other."""
+        with self._returning:
+            if worker.usable and closings == self._closings:
+                self._idle.put(worker)
+                return
+        worker.stop()
 
     def _worker(self) -> "_Worker":
         with suppress(Empty):

@@ -5,8 +5,8 @@ import pytest
 
 from marchwarden.contract import Depth, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.record import Store
 from marchwarden.researchers.web import WebResearcher
+from marchwarden.store import Store
 from marchwarden.verification import verify
 from tests.world.world import World
 

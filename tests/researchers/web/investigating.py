@@ -1,0 +1,57 @@
+"""Web researchers of the tests: every part real, the deadlines short and the manners put aside."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from marchwarden.extraction import Extractor
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.fetching.guard import Resolver
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.researchers.web.models import Provider
+from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.tools import WebSource
+from marchwarden.store import Store
+from tests.world.world import World
+
+QUESTION: Final = "How long is the main span of the Alder Bridge?"
+ANSWER: Final = "212 metres"
+PAGE_SECONDS: Final = 1.5
+READING_SECONDS: Final = 3.0
+SEARCH_SECONDS: Final = 1.0
+
+
+async def nowhere(host: str, port: int) -> Sequence[str]:
+    """The resolver of a world whose addresses are all numbers."""
+    raise socket.gaierror(socket.EAI_NONAME, f"nobody knows {host}")
+
+
+def an_investigator(
+    world: World,
+    folder: Path,
+    bait: Sequence[str] = (),
+    trouble: str = "",
+    *,
+    provider: Provider | None = None,
+    resolver: Resolver = nowhere,
+    also_allowed: str = "",
+) -> Investigator:
+    """A web researcher in this world. So impatient that no fault is waited for long, and none hidden by a queue."""
+    store = Store(folder)
+    settings = FetchSettings(
+        page_seconds=PAGE_SECONDS,
+        per_host=32,
+        at_once=32,
+        host_delay=0.0,
+        retry_pause=0.05,
+        allowed=AllowedHosts.parsed(f"{world.allow_hosts},{also_allowed}"),
+    )
+    found_by = provider or chosen_provider(
+        world.environ(bait=bait, trouble=trouble), ApiClient(seconds=SEARCH_SECONDS, pause=0.05)
+    )
+    fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive), resolver=resolver)
+    mind = ExtractiveMind()
+    source = WebSource(found_by, fetcher, Extractor(seconds=READING_SECONDS))
+    return Investigator(source, mind, store=store, fallback=mind, name="web")

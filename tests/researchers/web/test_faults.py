@@ -1,0 +1,318 @@
+"""Everything a web can do wrong, as one table: what the result says about it. The good pages answer all the same."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+import pytest
+
+from marchwarden.contract import Depth, Gap, GapCategory, ResearchConstraints, ResearchResult
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.replay import rerun
+from marchwarden.store import Store
+from marchwarden.verification import verify
+from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
+from tests.world.searching import BAD_BODIES
+from tests.world.world import World
+
+TOGETHER: Final = 10
+LIMITS: Final = ResearchConstraints(max_sources=40, max_iterations=2, max_wall_time_sec=30.0)
+TRACES_OF_PYTHON: Final = ("Traceback", 'File "', "Error(", "Exception", "0x")
+
+
+@dataclass(frozen=True)
+class Told:
+    """The gap a fault becomes: its category, and words that tell it from every other reason."""
+
+    category: GapCategory
+    reason: str
+
+
+def denied(reason: str) -> Told:
+    return Told(GapCategory.ACCESS_DENIED, reason)
+
+
+def missing(reason: str) -> Told:
+    return Told(GapCategory.SOURCE_NOT_FOUND, reason)
+
+
+TOO_SLOW: Final = denied("did not deliver the page within")
+TORN: Final = denied("broke the connection off")
+NOT_HTTP: Final = denied("broke off or does not speak HTTP as it should")
+TOO_LARGE: Final = denied("is larger than 10 MiB")
+NOT_ASKED_FOR: Final = denied("in an encoding that was not asked for")
+LED_AROUND: Final = denied("redirected more than 5 times")
+INWARD: Final = denied("is not on the public internet")
+NOT_WEB: Final = denied("not an http or https one")
+NO_TEXT: Final = denied("a web page without text")
+READ: Final = None
+"""No gap: the page can be read after all."""
+
+FAULTS: Final[dict[str, Told | None]] = {
+    "400": denied("answered 400"),
+    "401": denied("answered 401"),
+    "402": denied("answered 402"),
+    "403": denied("answered 403"),
+    "404": missing("answered 404"),
+    "407": denied("answered 407"),
+    "410": missing("answered 410"),
+    "418": denied("answered 418"),
+    "429": denied("answered 429"),
+    "432": denied("answered 432"),
+    "433": denied("answered 433"),
+    "451": denied("answered 451"),
+    "500": denied("answered 500"),
+    "502": denied("answered 502"),
+    "503": denied("answered 503"),
+    "504": denied("answered 504"),
+    "retry-after": denied("asks to wait 3600 s"),
+    "retry-after-date": denied("asks to wait 3"),
+    "retry-after-nonsense": denied("answered 503"),
+    "flaky": READ,
+    "soon": READ,
+    "hang": TOO_SLOW,
+    "hang-in-headers": TOO_SLOW,
+    "hang-in-body": TOO_SLOW,
+    "drip": TOO_SLOW,
+    "drip-headers": TOO_SLOW,
+    "late": READ,
+    "reset": TORN,
+    "reset-at-once": TORN,
+    "endless": TOO_LARGE,
+    "endless-headers": NOT_HTTP,
+    "truncated": NOT_HTTP,
+    "truncated-chunks": NOT_HTTP,
+    "closed": NOT_HTTP,
+    "not-http": NOT_HTTP,
+    "only-hints": NOT_HTTP,
+    "length-too-small": NO_TEXT,
+    "length-too-large": NOT_HTTP,
+    "length-not-a-number": NOT_HTTP,
+    "length-negative": NOT_HTTP,
+    "length-huge": NOT_HTTP,
+    "length-twice": NOT_HTTP,
+    "empty": missing("is empty"),
+    "blank": NO_TEXT,
+    "no-content": missing("answered 204"),
+    "redirect": READ,
+    "redirect-loop": LED_AROUND,
+    "redirect-back": LED_AROUND,
+    "redirect-self": LED_AROUND,
+    "redirect-chain": LED_AROUND,
+    "redirect-nowhere": denied("answered 302"),
+    "redirect-metadata": INWARD,
+    "redirect-metadata-relative": INWARD,
+    "redirect-private": INWARD,
+    "redirect-trap": INWARD,
+    "redirect-trap-decimal": denied("a number in disguise"),
+    "redirect-trap-mapped": INWARD,
+    "redirect-trap-user": denied("carries credentials"),
+    "redirect-closed": INWARD,
+    "redirect-file": NOT_WEB,
+    "redirect-data": NOT_WEB,
+    "redirect-gopher": NOT_WEB,
+    "redirect-nonsense": denied("something that is not a URL"),
+    "bomb-gzip": TOO_LARGE,
+    "bomb-gzip-members": TOO_LARGE,
+    "bomb-gzip-nested": NOT_ASKED_FOR,
+    "bomb-deflate": NOT_ASKED_FOR,
+    "bomb-deflate-raw": NOT_ASKED_FOR,
+    "bomb-brotli": NOT_ASKED_FOR,
+    "bomb-zstd": NOT_ASKED_FOR,
+    # Memory or time, whichever this machine runs out of first.
+    "bomb-in-pdf": denied("it cannot be read: reading it"),
+    "gzip-truncated": denied("ended before its end"),
+    "gzip-not": denied("not the gzip it says it is"),
+    "encoding-unknown": NOT_ASKED_FOR,
+    "charset-wrong": READ,
+    "charset-other-way": READ,
+    "charset-unknown": READ,
+    "charset-utf16": READ,
+    "lone-surrogates": READ,
+    "null-bytes": denied("it cannot be read: binary"),
+    "noise": denied("it cannot be read: binary"),
+    "deep": NO_TEXT,
+    "wide": denied("reading it took longer than"),
+    "many-cells": denied("reading it took longer than"),
+    "entities": READ,
+    "huge-header": NOT_HTTP,
+    "many-cookies": READ,
+    "pdf-circle": denied("a PDF of 1000000 pages"),
+    "pdf-deep": denied("a PDF without text"),
+    "pdf-truncated": denied("a damaged PDF"),
+    "pdf-empty": denied("a damaged PDF"),
+    "pdf-only-in-name": READ,
+    "robots-refuses": denied("asks robots not to read this page"),
+    # RFC 9309: a robots.txt that is refused is one that is not there; one that is out of reach forbids everything.
+    "robots-403": READ,
+    "robots-503": denied("its robots.txt could not be had"),
+    "robots-hangs": denied("its robots.txt could not be had"),
+    "robots-endless": READ,
+    "robots-bomb": READ,
+    "robots-noise": READ,
+    "robots-slow-crawl": READ,
+    "robots-redirects-inward": denied("its robots.txt could not be had"),
+}
+
+NONSENSE: Final = denied("answered something that is not a search result")
+NOTHING_FOUND: Final = missing("Nothing read answers this")
+NO_ANSWER: Final = denied("did not answer within")
+
+SEARCHES: Final[dict[str, Told | None]] = {
+    "400": denied("could not make sense of the search"),
+    "401": denied("refused the key in TAVILY_API_KEY"),
+    "403": denied("does not allow this search"),
+    "404": denied("status 404"),
+    "429": denied("was asked too often"),
+    "432": denied("plan is used up"),
+    "433": denied("pay-as-you-go limit"),
+    "500": denied("is out of order (status 500)"),
+    "502": denied("is out of order (status 502)"),
+    "503": denied("is out of order (status 503)"),
+    "504": denied("is out of order (status 504)"),
+    "retry-after": denied("was asked too often"),
+    "retry-after-date": denied("is out of order"),
+    "retry-after-nonsense": denied("is out of order"),
+    "flaky": READ,
+    "soon": READ,
+    "hang": NO_ANSWER,
+    "hang-in-headers": NO_ANSWER,
+    "hang-in-body": NO_ANSWER,
+    "drip": NO_ANSWER,
+    "drip-headers": NO_ANSWER,
+    "reset": TORN,
+    "reset-at-once": TORN,
+    "endless": denied("is larger than 8 MiB"),
+    "endless-headers": NOT_HTTP,
+    "truncated": NOT_HTTP,
+    "truncated-chunks": NOT_HTTP,
+    "closed": NOT_HTTP,
+    "not-http": NOT_HTTP,
+    "only-hints": NOT_HTTP,
+    "length-too-small": NONSENSE,
+    "length-too-large": NOT_HTTP,
+    "empty": NONSENSE,
+    "no-content": denied("status 204"),
+    "redirect": denied("status 302"),
+    "redirect-trap": denied("status 302"),
+    "bomb-gzip": denied("is larger than 8 MiB"),
+    "bomb-brotli": NOT_ASKED_FOR,
+    "gzip-truncated": denied("ended before its end"),
+    "lone-surrogates": NONSENSE,
+    "noise": NONSENSE,
+    "deep": NONSENSE,
+    "huge-header": NOT_HTTP,
+    "invalid-json": NONSENSE,
+    "not-json": NONSENSE,
+    "json-list": NONSENSE,
+    "json-null": NONSENSE,
+    "json-empty": NONSENSE,
+    "json-deep": NONSENSE,
+    "json-latin1": NONSENSE,
+    "null-results": NONSENSE,
+    "wrong-types": NOTHING_FOUND,
+    "empty-results": NOTHING_FOUND,
+    "broken-text": READ,
+    "hostile-addresses": READ,
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run over some baits: what it gave, where the baits were, and what can be said once the world is gone."""
+
+    result: ResearchResult
+    folder: Path
+    places: dict[str, str]
+    trespasses: int
+
+    def gaps_of(self, fault: str) -> list[Gap]:
+        return [gap for gap in self.result.gaps if gap.topic == self.places[fault]]
+
+    def fetched(self, fault: str) -> bool:
+        """Whether the trace holds the bytes of this page."""
+        entries = Store(self.folder).chain(self.result.trace_id).entries
+        return any(
+            entry.action == "fetch" and entry.fields["key"] == self.places[fault] and "content_hash" in entry.fields
+            for entry in entries
+        )
+
+
+async def research(world: World, folder: Path, bait: tuple[str, ...] = (), trouble: str = "") -> ResearchResult:
+    return await an_investigator(world, folder, bait, trouble).research(QUESTION, depth=Depth.DEEP, constraints=LIMITS)
+
+
+class Runs:
+    """A run for every ten faults, made when the first of them is asked about, each in a world of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[int, Run] = {}
+
+    def of(self, fault: str) -> Run:
+        names = tuple(FAULTS)
+        group = names.index(fault) // TOGETHER
+        if group not in self._made:
+            self._made[group] = self._run(names[group * TOGETHER :][:TOGETHER], self._folder / str(group))
+        return self._made[group]
+
+    def _run(self, baits: tuple[str, ...], folder: Path) -> Run:
+        with World() as world:
+            result = anyio.run(research, world, folder, baits)
+            return Run(result, folder, {name: world.url(name) for name in baits}, world.trespasses)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory.mktemp("faults"))
+
+
+def test_every_fault_of_the_world_is_in_the_table(world: World) -> None:
+    assert set(FAULTS) == set(world.faults)
+
+
+@pytest.mark.parametrize(("fault", "told"), FAULTS.items(), ids=FAULTS.keys())
+def test_a_fault_costs_its_page_and_nothing_else(fault: str, told: Told | None, runs: Runs) -> None:
+    run = runs.of(fault)
+    assert run.fetched(fault) == (told is READ)
+    gaps = run.gaps_of(fault)
+    assert [gap.category for gap in gaps] == ([told.category] if told else [])
+    if told:
+        assert told.reason in gaps[0].detail
+        assert run.places[fault] not in {citation.locator for citation in run.result.citations}
+
+
+@pytest.mark.parametrize("first", [*FAULTS][::TOGETHER])
+async def test_beside_faults_the_good_evidence_arrives_in_time_and_can_be_proved(first: str, runs: Runs) -> None:
+    run = await anyio.to_thread.run_sync(runs.of, first)
+    assert ANSWER in run.result.answer
+    assert len({citation.locator for citation in run.result.citations}) > 1
+    assert run.trespasses == 0
+    assert run.result.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
+    assert not run.result.cost_metadata.budget_exhausted
+    assert not [gap for gap in run.result.gaps if any(word in gap.detail for word in TRACES_OF_PYTHON)]
+    store = Store(run.folder)
+    assert all(check.proved for check in verify(store, run.result.trace_id))
+    assert (await rerun(store, run.result.trace_id, ExtractiveMind())).differences == ()
+
+
+def test_every_kind_of_nonsense_is_tried_on_the_search(world: World) -> None:
+    assert set(BAD_BODIES) <= set(SEARCHES)
+
+
+@pytest.mark.parametrize(("trouble", "told"), SEARCHES.items(), ids=SEARCHES.keys())
+async def test_a_search_in_trouble_is_a_gap_and_never_an_exception(
+    trouble: str, told: Told | None, world: World, tmp_path: Path
+) -> None:
+    found = await research(world, tmp_path, trouble=trouble)
+    if told is READ:
+        assert ANSWER in found.answer
+        assert not [gap for gap in found.gaps if gap.topic.startswith("search:")]
+    else:
+        assert not found.citations
+        assert [gap for gap in found.gaps if gap.category is told.category and told.reason in gap.detail]
+    assert not [gap for gap in found.gaps if any(word in gap.detail for word in TRACES_OF_PYTHON)]
+    assert found.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
+    assert world.trespasses == 0
+    assert (await rerun(Store(tmp_path), found.trace_id, ExtractiveMind())).differences == ()
