@@ -307,3 +307,4 @@ def test_by_hand_the_world_says_what_to_set_and_ends_on_ctrl_c() -> None:
     assert (
         "export TAVILY_API_KEY=" in printed and "/bait/drip" in printed and "export MARCHWARDEN_ALLOW_HOSTS=" in printed
     )
+    assert "export ANTHROPIC_BASE_URL=" in printed and "export OPENAI_BASE_URL=" in printed

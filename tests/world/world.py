@@ -1,4 +1,4 @@
-"""The whole world on loopback: the small web, the search services, the faults and one place nobody may ever reach."""
+"""The whole world on loopback: the small web, the search services, the models, the faults, and a place not to reach."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.world.faults import PREFIX, FaultSite, Nearby
+from tests.world.model_house import ModelHouse
+from tests.world.models import ModelLog
 from tests.world.pages import ENCYCLOPAEDIA, SITES, pages
 from tests.world.robots import FIRST_ADDRESS, robot_hosts
 from tests.world.searching import Catalogue, Searches, commanded
@@ -22,6 +24,8 @@ from tests.world.wikipedia import Wikipedia
 KEY: Final = "tvly-world-key"
 FAULTS_ADDRESS: Final = "127.0.0.9"
 TRAP: Final = "trap"
+NOT_OPENED: Final = (TRAP, "anthropic", "openai")
+"""Nobody fetches pages from these: the models are asked, and never read."""
 
 
 class World:
@@ -39,6 +43,7 @@ class World:
         self._addresses: dict[str, Address] = {}
         self._sites: dict[str, WebSite] = {}
         self._robots: tuple[str, ...] = ()
+        self.models: Final = ModelHouse(self.origin)
         self._server = Server()
         self._open = ExitStack()
 
@@ -68,6 +73,11 @@ class World:
         return self._server.connections.count(TRAP)
 
     @property
+    def model_log(self) -> ModelLog:
+        """What the models were asked and what they billed, by their own books."""
+        return self.models.log
+
+    @property
     def pages(self) -> Mapping[str, Page]:
         return self._pages
 
@@ -77,8 +87,8 @@ class World:
 
     @property
     def allow_hosts(self) -> str:
-        """What an operator opens for this world: every site, and not the trap."""
-        return ",".join(self._netloc(key) for key in self._addresses if key != TRAP)
+        """What an operator opens for this world: every site, and neither the trap nor the models."""
+        return ",".join(self._netloc(key) for key in self._addresses if key not in NOT_OPENED)
 
     def asked(self, site: str) -> list[str]:
         """The targets a site was asked for."""
@@ -156,3 +166,5 @@ class World:
         self._listen(ENCYCLOPAEDIA.key, Wikipedia(searches, articles), ENCYCLOPAEDIA.address)
         self._listen("tavily", Tavily(searches, self.key, self.today))
         self._listen("searxng", SearXNG(searches, self.today))
+        for name, handler in self.models.handlers().items():
+            self._listen(name, handler)
