@@ -9,6 +9,7 @@ from marchwarden.protocols import Mind
 
 def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
     """The mind that `spec` names (`extractive`), or the best the environment has the means for."""
-    if spec in (None, "extractive", "extractive-v1"):
+    chosen = spec or environ.get("MARCHWARDEN_MODEL") or "extractive"
+    if chosen in ("extractive", "extractive-v1"):
         return ExtractiveMind()
-    raise InvalidInput(f"there is no mind {spec!r} here; there is extractive")
+    raise InvalidInput(f"there is no mind {chosen!r} here; there is extractive")
