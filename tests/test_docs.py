@@ -1,7 +1,7 @@
 """The README and the wiki, held to their word: every command and every program in them runs.
 
 In a `console` block a line that starts with `$` is executed; `# exit N` behind it names its exit code, and lines below
-it must be what it prints, trace ids and times aside. TRACE_ID stands for the run before. A `python` block is a
+it must be what it prints, trace ids, times and tokens aside. TRACE_ID stands for the run before. A `python` block is a
 program. A `console world` block runs with the variables of the loopback world of tests/world set.
 """
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
 BLOCK = re.compile(r"^```(console|console world|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d+)$")
-VARIES = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+ s\b")
+VARIES = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+ s\b|\d+ tokens")
 
 
 @dataclass(frozen=True)
