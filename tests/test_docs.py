@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.store import Store
+from tests.cli.conftest import bare_environment
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
@@ -45,10 +46,9 @@ def examples(page: Path) -> list[Example]:
 def shell(tmp_path):
     """A copy of the wiki to ask, a home of its own, `marchwarden` on the path."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MARCHWARDEN_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # `Path.home()` follows HOME, so that examples in Python stay in the sandbox too.
-    environment = {**kept, "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "80"}
+    environment = {**bare_environment(), "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "80"}
     store = Store(tmp_path / "home" / ".marchwarden" / "traces")
 
     def run(command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":

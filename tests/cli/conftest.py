@@ -13,6 +13,12 @@ from tests.world.folder import a_folder
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def bare_environment() -> dict[str, str]:
+    """This process's environment without our variables and without anybody's keys."""
+    ours = ("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_", "GOOGLE_", "GEMINI_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return a_folder(tmp_path / "library")
@@ -20,8 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MARCHWARDEN_")}
-    return {**kept, "MARCHWARDEN_HOME": str(tmp_path / "home"), "COLUMNS": "80"}
+    return {**bare_environment(), "MARCHWARDEN_HOME": str(tmp_path / "home"), "COLUMNS": "80"}
 
 
 @pytest.fixture

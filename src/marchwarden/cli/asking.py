@@ -86,6 +86,7 @@ def ask(
     marchwarden ask "Which gap categories are there?" --files docs --json
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
+    from marchwarden.minds.choosing import mind_notice
     from marchwarden.refusals import checked
 
     given = {
@@ -98,6 +99,8 @@ def ask(
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
     choice, kept = Choice(researcher, folders, mind), trace_dir or settings.trace_dir
     asked: Researcher = choice.in_process(settings, kept) if local else choice.over_mcp(settings, kept)
+    if notice := mind_notice(settings.environ, mind):
+        click.echo(notice, err=True)
     found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
     return _print(found, settings, kept, as_json=as_json, verbose=verbose)
 

@@ -62,10 +62,10 @@ class Choice:
 def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Investigator":
     """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
     from marchwarden.errors import MalformedTrace
-    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.minds.choosing import chosen_mind, mind_again
     from marchwarden.researchers.files import FilesResearcher
 
-    thinking = chosen_mind(mind or opening.model_id, settings.environ)
+    thinking = chosen_mind(mind, settings.environ) if mind else mind_again(opening.model_id, settings.environ)
     match opening.researcher:
         case "files":
             place = {"trace_dir": kept, "index_dir": settings.index_dir}

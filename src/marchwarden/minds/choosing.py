@@ -1,15 +1,61 @@
-"""Which mind serves: the one asked for, the one the environment has a key for, or the embedded one."""
+"""Which mind serves: what was asked for, else what the environment says, else the embedded one. Given the environment.
+
+A mind that cannot serve, for want of a key or a library, is refused in one line that says what to do.
+"""
 
 from collections.abc import Mapping
+from typing import Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 
+EXTRACTIVE: Final = "extractive"
+_EMBEDDED: Final = frozenset({EXTRACTIVE, "extractive-v1"})
+CLAUDE_AGENT: Final = "claude-agent"
+DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
+NO_KEY: Final = (
+    "no key: the embedded extractive mind serves; set ANTHROPIC_API_KEY, or name another with --mind PROVIDER:MODEL"
+)
+
+
+def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:
+    """What was asked for > MARCHWARDEN_MODEL > Claude where there is a key > extractive."""
+    named = (spec or environ.get("MARCHWARDEN_MODEL") or "").strip()
+    if named:
+        return named
+    return DEFAULT_CLAUDE if environ.get("ANTHROPIC_API_KEY") else EXTRACTIVE
+
 
 def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
-    """The mind that `spec` names (`extractive`), or the best the environment has the means for."""
-    chosen = spec or environ.get("MARCHWARDEN_MODEL") or "extractive"
-    if chosen in ("extractive", "extractive-v1"):
+    """The mind that serves. Raises `InvalidInput` where it cannot."""
+    chosen = chosen_spec(spec, environ)
+    if chosen in _EMBEDDED:
         return ExtractiveMind()
-    raise InvalidInput(f"there is no mind {chosen!r} here; there is extractive")
+    # Imported for those who ask a model: the extractive mind does without all of it.
+    from marchwarden.minds.llm import LanguageMind
+
+    if chosen.partition(":")[0] == CLAUDE_AGENT:
+        from marchwarden.minds.llm.claude_agent import agent_for
+
+        return LanguageMind(agent_for(chosen, environ))
+    from marchwarden.minds.llm.specs import model_for
+
+    return LanguageMind(model_for(chosen, environ))
+
+
+def mind_again(model_id: str, environ: Mapping[str, str]) -> Mind:
+    """The mind of an earlier run, to take its recorded thoughts by. Where it cannot serve any more, it is silent."""
+    try:
+        return chosen_mind(model_id, environ)
+    except InvalidInput as error:
+        from marchwarden.minds.llm import LanguageMind
+        from marchwarden.minds.llm.silent import SilentModel
+
+        return LanguageMind(SilentModel(model_id, str(error)))
+
+
+def mind_notice(environ: Mapping[str, str], spec: str | None = None) -> str:
+    """What to tell a person about the choice; nothing where they made it themselves, or a model serves."""
+    asked_for = spec or environ.get("MARCHWARDEN_MODEL")
+    return NO_KEY if not asked_for and chosen_spec(spec, environ) == EXTRACTIVE else ""

@@ -1,0 +1,72 @@
+"""A model's answer, read: the first JSON object in its text, in the shape asked for, or one line on why it is none."""
+
+import json
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from marchwarden.clean import one_line
+from marchwarden.minds.llm.model import Completion
+
+S = TypeVar("S", bound=BaseModel)
+
+LONGEST_PROBLEM: Final = 200
+_MOST_TRIES: Final = 20
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why an answer cannot be used: one line, for the model to mend it and for a person to read."""
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class Usable(Generic[S]):
+    value: S
+
+
+def read_answer(completion: Completion, shape: type[S]) -> Usable[S] | Unusable:
+    match completion.stop:
+        case "cut":
+            return Unusable("the answer was cut off before its end")
+        case "refused":
+            return Unusable("the model refused to answer")
+        case "unknown":
+            return Unusable("the answer ended for an unknown reason")
+    found = _first_object(completion.text, shape.model_fields.keys())
+    if found is None:
+        return Unusable("the answer holds no JSON object" if completion.text.strip() else "the answer was empty")
+    try:
+        return Usable(shape.model_validate(found))
+    except ValidationError as error:
+        return Unusable(_first_complaint(error))
+
+
+def _first_object(text: str, fields: AbstractSet[str]) -> dict[str, object] | None:
+    """The first `{…}` that parses and has a field that was asked for; weak models put words and fences around it.
+
+    A piece of a larger answer that was broken off is an object too, but of other fields: it is passed over.
+    """
+    decoder = json.JSONDecoder()
+    at = -1
+    for _ in range(_MOST_TRIES):
+        at = text.find("{", at + 1)
+        if at < 0:
+            return None
+        try:
+            found, _end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and found.keys() & fields:
+            return found
+    return None
+
+
+def _first_complaint(error: ValidationError) -> str:
+    """Where and what, without the value: an answer is not repeated to anybody."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the object"
+    return one_line(f"the answer does not fit its shape at {place}: {first['msg']}", LONGEST_PROBLEM)

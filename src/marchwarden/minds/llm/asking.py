@@ -1,0 +1,110 @@
+"""What a model is shown of a notebook: the question, what is known and open, and sentences fenced as data.
+
+Knows no model and no budget; whoever asks says how much to show.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from marchwarden.clean import one_line
+from marchwarden.contract import MAX_CONTEXT, MAX_QUESTION
+from marchwarden.minds.llm.fencing import Shown, fenced, whole
+from marchwarden.notebook import Claim, Finding, Notebook
+from marchwarden.passages import Passage
+from marchwarden.ranking.reading import uncovered
+from marchwarden.ranking.terms import Stems
+
+ALREADY_FOUND: Final = 4
+MOST_TO_CONCLUDE: Final = 40
+MOST_QUERIES: Final = 12
+
+
+def for_plan(notebook: Notebook) -> str:
+    return _head(notebook)
+
+
+def for_reading(notebook: Notebook, passages: Sequence[Passage]) -> str:
+    """The passages of one source stand together; what was found before comes along, so that enough can be told."""
+    found = by_relevance(notebook)[:ALREADY_FOUND]
+    earlier = f"Found before:\n{fenced(notebook, _in_order(found))}\n\n" if found else ""
+    shown = fenced(notebook, whole(sorted(passages, key=lambda passage: (passage.document, passage.start))))
+    asked = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
+    return f"{_head(notebook)}\n{_aspects(notebook)}\n{_searched(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
+
+
+def for_conclusion(notebook: Notebook, shown: Sequence[Shown]) -> str:
+    evidence = fenced(notebook, _in_order(shown))
+    asked = f"Answer from these sentences: {one_line(notebook.question, MAX_QUESTION)}"
+    return (
+        f"{_head(notebook)}\n{_aspects(notebook)}\nEvidence, the strongest parts of what was read:\n{evidence}\n{asked}"
+    )
+
+
+def for_rewording(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
+    """Each claim with its number, what is wrong with it, and the sentences it points at."""
+    lines: list[str] = []
+    shown: dict[str, Shown] = {}
+    for number, claim, objections in claims:
+        lines.append(
+            f"{number}. {one_line(claim.text)} — evidence {', '.join(claim.evidence)}; {'; '.join(objections)}"
+        )
+        shown |= {each.sentence.id: each for evidence in claim.evidence for each in sentences_of(notebook, evidence)}
+    return "\n".join(["Claims:", *lines, "Evidence:", fenced(notebook, _in_order(list(shown.values())))])
+
+
+def by_relevance(notebook: Notebook) -> list[Shown]:
+    """The sentences findings point at, each once, the most relevant first."""
+    best: dict[str, Finding] = {}
+    for finding in notebook.findings:
+        known = best.get(finding.evidence)
+        if known is None or finding.relevance > known.relevance:
+            best[finding.evidence] = finding
+    order = sorted(best.values(), key=lambda finding: (-round(finding.relevance, 6), finding.evidence))
+    shown: dict[str, Shown] = {}
+    for finding in order:
+        note = "" if finding.stance == "supports" else finding.stance
+        for each in sentences_of(notebook, finding.evidence):
+            shown.setdefault(each.sentence.id, Shown(each.passage, each.sentence, note))
+    return list(shown.values())
+
+
+def worth_concluding_from(notebook: Notebook, stems: Stems) -> list[Shown]:
+    """What was found, or, where nothing was, the passages read that share most words with the question."""
+    found = by_relevance(notebook)
+    if found:
+        return found[:MOST_TO_CONCLUDE]
+    asked = frozenset(stems.of(notebook.question))
+    read = [passage for passage in notebook.passages if passage.id in notebook.read]
+    read.sort(key=lambda each: (-len(asked & frozenset(stems.of(notebook.text_of(each)))), each.document, each.start))
+    return whole(read)[:MOST_TO_CONCLUDE]
+
+
+def sentences_of(notebook: Notebook, evidence: str) -> list[Shown]:
+    """The sentence an id points at, or all of its passage."""
+    name, _, sentence = evidence.partition(".")
+    if not notebook.has(evidence):
+        return []
+    passage = notebook.passages[int(name.removeprefix("p")) - 1]
+    return [Shown(passage, each) for each in passage.sentences if not sentence or each.id == evidence]
+
+
+def _in_order(shown: Iterable[Shown]) -> list[Shown]:
+    return sorted(shown, key=lambda each: (each.passage.document, each.sentence.start))
+
+
+def _head(notebook: Notebook) -> str:
+    known = f"\nKnown already, from the caller: {one_line(notebook.context, MAX_CONTEXT)}" if notebook.context else ""
+    return f"Question: {one_line(notebook.question, MAX_QUESTION)}{known}"
+
+
+def _aspects(notebook: Notebook) -> str:
+    still_open = uncovered(notebook)
+    lines = [
+        f"{number}. {one_line(aspect)}{' (open)' if aspect in still_open else ''}"
+        for number, aspect in enumerate(notebook.aspects, 1)
+    ]
+    return "\n".join(["Aspects:", *lines]) if lines else "Aspects: the question as a whole."
+
+
+def _searched(notebook: Notebook) -> str:
+    return f"Searched so far: {'; '.join(one_line(query.text) for query in notebook.queries[-MOST_QUERIES:])}\n"

@@ -1,0 +1,185 @@
+"""One thought's dealings with a model: what is sent fits what is left, every attempt is paid for and kept.
+
+At most one answer and one repair; requests that failed are sent again a few times, inside the thought's time. Knows
+nothing of notebooks.
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+import anyio
+from pydantic import BaseModel
+
+from marchwarden.errors import MindError, TooLittleLeft
+from marchwarden.minds.llm.answers import Unusable, Usable, read_answer
+from marchwarden.minds.llm.estimate import tokens_at_most
+from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
+from marchwarden.minds.llm.prompting import Prompt
+from marchwarden.minds.llm.shapes import schema_of
+from marchwarden.notebook import Usage
+
+S = TypeVar("S", bound=BaseModel)
+
+PAUSES: Final = (0.5, 2.0)
+"""Seconds before a failed request is sent again, where the provider names none."""
+FEWEST_TOKENS: Final = 120
+"""An answer that may not be longer than this is not worth asking for."""
+SHORTEST_WAIT: Final = 0.05
+"""Seconds. A request that may not take longer is not sent."""
+_LAST_MOMENT: Final = 0.25
+_SHARE_OF_LAST_MOMENT: Final = 0.05
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What one thought may spend, all its attempts together, and how long each answer may be."""
+
+    tokens: int
+    seconds: float
+    longest_answer: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One request and what became of it. `usage` is what is booked for it, `counted` whether the provider said so."""
+
+    asked: str
+    shape: str
+    max_tokens: int
+    answer: str = ""
+    stop: str = ""
+    failure: str = ""
+    usage: Usage = field(default_factory=Usage)
+    counted: bool = True
+
+    def as_json(self) -> dict[str, object]:
+        return {**vars(self), "usage": vars(self.usage)}
+
+
+@dataclass
+class Conversation:
+    """A model asked under terms. `attempts` is everything that was sent and received."""
+
+    model: Model
+    terms: Terms
+    attempts: list[Attempt] = field(default_factory=list)
+    prompts: dict[str, str] = field(default_factory=dict)
+    instructions: dict[str, str] = field(default_factory=dict)
+    may_repair: bool = True
+
+    _deadline: float | None = field(default=None, init=False)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((attempt.usage for attempt in self.attempts), Usage())
+
+    @property
+    def tokens_left(self) -> int:
+        return self.terms.tokens - self.usage.tokens
+
+    def exchange(self) -> bytes:
+        """Everything said, for the archive."""
+        said = {
+            "model": self.model.model_id,
+            "prompts": self.prompts,
+            "instructions": self.instructions,
+            "attempts": [attempt.as_json() for attempt in self.attempts],
+        }
+        return json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+
+    def failed(self, detail: str) -> MindError:
+        return MindError(detail, self.usage.tokens, self.exchange())
+
+    def request(self, prompt: Prompt, content: str, shape: type[BaseModel]) -> Request:
+        return Request(prompt.text, content, shape.__name__, schema_of(shape))
+
+    def most(self, request: Request) -> int:
+        """The most a provider can count for a request; the shape counts wherever it travels."""
+        return self.model.frame_tokens + tokens_at_most(f"{request.instructions}\n{request.asked_in_words}")
+
+    def fits(self, request: Request, answer_tokens: int) -> bool:
+        return self.most(request) + answer_tokens <= self.tokens_left
+
+    async def ask(self, prompt: Prompt, content: str, shape: type[S]) -> S:
+        """An answer in the shape asked for; a bad one is sent back once. Raises `MindError` with all it cost."""
+        await self._begin()
+        self.prompts.update(prompt.hashes)
+        self.instructions[prompt.task] = prompt.text
+        request = self.request(prompt, content, shape)
+        read = await self._read(request, shape)
+        if isinstance(read, Unusable) and self.may_repair:
+            self.may_repair = False
+            again = replace(
+                request, again=f"Your last answer could not be used: {read.problem}. Answer again, briefly."
+            )
+            if self.fits(again, FEWEST_TOKENS):
+                read = await self._read(again, shape)
+        if isinstance(read, Unusable):
+            raise self.failed(read.problem)
+        return read.value
+
+    async def _read(self, request: Request, shape: type[S]) -> Usable[S] | Unusable:
+        try:
+            return read_answer(await self._complete(request), shape)
+        except ModelFailed as failure:
+            if failure.garbled:
+                return Unusable(failure.detail)
+            raise self.failed(failure.detail) from failure
+
+    async def _complete(self, request: Request) -> Completion:
+        for pause in PAUSES:
+            try:
+                return await self._send(request)
+            except ModelFailed as failure:
+                wait = pause if failure.wait is None else failure.wait
+                if not failure.retry or wait >= self._seconds_left or not self.fits(request, FEWEST_TOKENS):
+                    raise
+            await anyio.sleep(wait)
+        return await self._send(request)
+
+    async def _send(self, request: Request) -> Completion:
+        """Send once and book it: what the provider counted, or, where it did not say, the most it can have been."""
+        estimate = self.most(request)
+        max_tokens = min(self.terms.longest_answer, self.tokens_left - estimate)
+        seconds = self._seconds_left
+        if max_tokens < FEWEST_TOKENS:
+            raise self._too_little(f"does not fit: up to {estimate} tokens to send, {self.tokens_left} left")
+        if seconds < SHORTEST_WAIT:
+            raise self._too_little("no time was left for it")
+        attempt = Attempt(request.asked, request.shape, max_tokens)
+        most = Usage(input=estimate, output=max_tokens)
+        try:
+            with anyio.fail_after(seconds):
+                completion = await self.model.complete(request, max_tokens, seconds)
+        except TimeoutError as error:
+            detail = f"no answer within {seconds:.1f} s"
+            self.attempts.append(replace(attempt, failure=detail, usage=most, counted=False))
+            raise ModelFailed(detail, billed=True) from error
+        except ModelFailed as failure:
+            usage = most if failure.billed else Usage()
+            self.attempts.append(replace(attempt, failure=failure.detail, usage=usage, counted=not failure.billed))
+            raise
+        usage = completion.usage or most
+        counted = completion.usage is not None
+        self.attempts.append(
+            replace(attempt, answer=completion.text, stop=completion.stop, usage=usage, counted=counted)
+        )
+        return completion
+
+    def _too_little(self, detail: str) -> MindError:
+        return TooLittleLeft(detail, self.usage.tokens, self.exchange()) if not self.attempts else self.failed(detail)
+
+    async def _begin(self) -> None:
+        """The thought's time runs from here: what a model has to load first is not the model's slowness."""
+        if self._deadline is not None:
+            return
+        await self.model.ready()
+        # Whoever started the thought ends it without asking what it cost; so it ends itself a moment earlier.
+        early = min(_LAST_MOMENT, self.terms.seconds * _SHARE_OF_LAST_MOMENT)
+        self._deadline = anyio.current_time() + self.terms.seconds - early
+
+    @property
+    def _seconds_left(self) -> float:
+        assert self._deadline is not None, "a conversation begins before it sends"
+        return max(self._deadline - anyio.current_time(), 0.0)

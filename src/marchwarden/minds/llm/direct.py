@@ -1,0 +1,168 @@
+"""One request through pydantic-ai's direct API. What a vendor's library answers or raises is mapped here, once.
+
+Importing this module takes a second or two: it is done when a model is asked. Never tries again by itself.
+"""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import httpx2
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelServerError,
+    ModelUnavailableError,
+    UnexpectedModelBehavior,
+    UserError,
+)
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+
+from marchwarden.minds.llm.bounded import BoundedTransport, Garbled
+from marchwarden.minds.llm.model import Completion, ModelFailed, Request, Stop
+from marchwarden.minds.llm.shapes import bounded
+from marchwarden.minds.llm.vendors import Access, Vendor, vendor_model
+from marchwarden.notebook import Usage
+
+CONNECT_SECONDS: Final = 10.0
+NO_ANSWER: Final = "the provider sent no usable answer"
+
+_STOPS: Final[Mapping[str, Stop]] = {"stop": "complete", "length": "cut", "content_filter": "refused"}
+_REFUSALS: Final[tuple[tuple[type[ModelAPIError], str], ...]] = (
+    (ModelAuthenticationError, "the provider refused the key"),
+    (ModelNotFoundError, "the provider knows no such model or address"),
+    (ModelQuotaExceededError, "the provider's credit or quota is spent"),
+    (ModelContextWindowExceededError, "the model takes no request of this length"),
+)
+_PASSING: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError)
+
+
+class ShapeRefused(ModelFailed):
+    """The server did not take the request with a schema in it; without one it may."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long an answer may be, and how long it may take."""
+
+    max_tokens: int
+    seconds: float
+
+
+async def completed(
+    access: Access, request: Request, bounds: Bounds, tls: ssl.SSLContext, *, native: bool
+) -> Completion:
+    """Ask once. With `native` the shape travels as the provider's own setting, else in words."""
+    asked = request.asked if native else request.asked_in_words
+    async with _client(bounds, tls) as client:
+        try:
+            response = await model_request(
+                vendor_model(access, client),
+                [ModelRequest.user_text_prompt(asked, instructions=request.instructions)],
+                model_settings=_settings(access, bounds),
+                model_request_parameters=_parameters(request, access.vendor, native=native),
+            )
+        except ModelHTTPError as error:
+            raise _refusal(error, native=native) from error
+        except ModelAPIError as error:
+            raise _interruption(error) from error
+        except UserError as error:
+            # The library knows that this model takes no schema, and sent nothing.
+            raise (ShapeRefused if native else ModelFailed)("the model cannot be asked like this") from error
+        except (UnexpectedModelBehavior, AttributeError, KeyError, TypeError, ValueError) as error:
+            # Vendors' libraries take a body for what it should be, and stumble over what is not there.
+            raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
+    return _completion(response)
+
+
+def _client(bounds: Bounds, tls: ssl.SSLContext) -> httpx2.AsyncClient:
+    """One for each request: a client belongs to the event loop it was first used in. Redirects are not followed."""
+    return httpx2.AsyncClient(
+        transport=BoundedTransport(httpx2.AsyncHTTPTransport(verify=tls)),
+        timeout=httpx2.Timeout(bounds.seconds, connect=min(bounds.seconds, CONNECT_SECONDS)),
+        headers={"accept-encoding": "identity"},
+    )
+
+
+def _settings(access: Access, bounds: Bounds) -> ModelSettings:
+    settings = ModelSettings(max_tokens=bounds.max_tokens, max_retries=0, timeout=bounds.seconds)
+    if access.vendor != "compatible":
+        # Thinking is output that is paid for and not seen; the questions asked here are small.
+        settings["thinking"] = False
+    if access.vendor == "anthropic":
+        settings["cache"] = {"messages": False}
+    return settings
+
+
+def _parameters(request: Request, vendor: Vendor, *, native: bool) -> ModelRequestParameters:
+    if not native:
+        return ModelRequestParameters()
+    schema = bounded(request.schema) if vendor == "compatible" else request.schema
+    shape = OutputObjectDefinition(json_schema=dict(schema), name=request.shape, strict=vendor != "compatible")
+    return ModelRequestParameters(output_mode="native", output_object=shape)
+
+
+def _completion(response: ModelResponse) -> Completion:
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    said = response.finish_reason or (response.provider_details or {}).get("finish_reason")
+    stop = _STOPS.get(response.finish_reason or "", "unknown") if said else "complete"
+    return Completion(text, stop, _usage(response))
+
+
+def _usage(response: ModelResponse) -> Usage | None:
+    """The provider's own count; what caches served is part of its input, and is told apart here."""
+    counted = response.usage
+    cached = counted.cache_read_tokens + counted.cache_write_tokens
+    if counted.input_tokens <= 0 or counted.output_tokens < 0 or cached < 0:
+        return None
+    return Usage(
+        input=max(counted.input_tokens - cached, 0),
+        output=counted.output_tokens,
+        cache_read=counted.cache_read_tokens,
+        cache_write=counted.cache_write_tokens,
+    )
+
+
+def _refusal(error: ModelHTTPError, *, native: bool) -> ModelFailed:
+    """A status a provider answered with. Such requests are not billed."""
+    for kind, detail in _REFUSALS:
+        if isinstance(error, kind):
+            return ModelFailed(f"{detail} ({error.status_code})")
+    if isinstance(error, _PASSING):
+        detail = f"the provider is busy or broken ({error.status_code})"
+        return ModelFailed(detail, retry=True, wait=error.retry_after)
+    refused = ShapeRefused if native and isinstance(error, ModelRequestRejectedError) else ModelFailed
+    return refused(f"the provider refused the request ({error.status_code})")
+
+
+def _interruption(error: ModelAPIError) -> ModelFailed:
+    """No status, no answer: what was sent may have been worked on, and is paid for as if it had been."""
+    garbled = _garbled(error)
+    if garbled:
+        return ModelFailed(garbled, billed=True, garbled=True)
+    if isinstance(error, ModelConnectionError):
+        unsent = error.phase in {"pool", "connect"}
+        detail = "the provider cannot be reached" if unsent else "the connection to the provider broke off"
+        return ModelFailed(detail, retry=True, billed=not unsent)
+    return ModelFailed(NO_ANSWER, billed=True, garbled=True)
+
+
+def _garbled(error: BaseException | None) -> str:
+    """What our own transport said about a body, however often it was wrapped since."""
+    while error is not None:
+        if isinstance(error, Garbled):
+            return str(error)
+        error = error.__cause__
+    return ""

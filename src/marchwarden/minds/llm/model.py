@@ -1,0 +1,89 @@
+"""The one seam to a language model: a request in, a completion or a failure out. Knows no provider and no budget."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from marchwarden.errors import MarchwardenError
+from marchwarden.minds.llm.shapes import JsonSchema
+from marchwarden.notebook import Usage
+
+Stop = Literal["complete", "cut", "refused", "unknown"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked. `instructions` stay the same from call to call; `again`: what was wrong with the last answer."""
+
+    instructions: str
+    content: str
+    shape: str
+    schema: JsonSchema
+    again: str = ""
+
+    @property
+    def asked(self) -> str:
+        return f"{self.content}\n\n{self.again}" if self.again else self.content
+
+    @property
+    def asked_in_words(self) -> str:
+        """The same with the shape spelled out, for models that take no schema in another way."""
+        return (
+            f"{self.asked}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{self.schema_text}"
+        )
+
+    @property
+    def schema_text(self) -> str:
+        return json.dumps(self.schema, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What was answered. `usage` is None where the provider did not say what it billed."""
+
+    text: str
+    stop: Stop = "complete"
+    usage: Usage | None = None
+
+
+class ModelFailed(MarchwardenError):
+    """No answer came. `retry`: another try may mend it, after `wait` seconds where the provider says so.
+
+    `billed`: the request may have been worked on and charged for. `garbled`: something came, but no answer.
+    """
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        retry: bool = False,
+        wait: float | None = None,
+        billed: bool = False,
+        garbled: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.retry = retry
+        self.wait = wait
+        self.billed = billed
+        self.garbled = garbled
+
+
+class Model(Protocol):
+    """Who can be asked. Raises `ModelFailed` and nothing else; never waits or tries again by itself."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    @property
+    def frame_tokens(self) -> int:
+        """What it adds to a request of its own: roles, separators, words about the schema."""
+        ...
+
+    async def ready(self) -> None:
+        """Load what it needs before the first request. No part of any request's time."""
+        ...
+
+    async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
+        """One request, at most `max_tokens` of answer. Whoever asks cuts it off after `seconds`, too."""
+        ...

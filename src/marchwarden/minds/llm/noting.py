@@ -1,0 +1,145 @@
+"""A model's answers turned into what the loop works with: bounded, cleaned, every id looked up, no address taken over.
+
+Knows no model; what is missing or wrong in an answer is left out, never guessed.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion
+from marchwarden.discoveries import MOST_DISCOVERIES, discoveries
+from marchwarden.minds.extractive.orders import is_order
+from marchwarden.minds.llm.shapes import (
+    ClaimShape,
+    ConclusionShape,
+    DiscoveryShape,
+    FindingShape,
+    PlanShape,
+    ReadingShape,
+    SearchShape,
+)
+from marchwarden.minds.llm.wording import Wording
+from marchwarden.notebook import Claim, Finding, Notebook, Plan, Query, Reading
+from marchwarden.passages import Passage
+
+MOST_ASPECTS: Final = 4
+MOST_QUERIES: Final = 4
+MOST_FINDINGS: Final = 30
+MOST_CLAIMS: Final = 12
+MOST_EVIDENCE: Final = 4
+MOST_GAPS: Final = 5
+MOST_QUESTIONS: Final = 3
+LONGEST_QUERY: Final = 200
+LONGEST_ASPECT: Final = 120
+MATTERS: Final = 0.5
+DEFAULT_RELEVANCE: Final = 0.5
+
+
+def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording) -> Plan:
+    """Where the model gives no usable search, the question itself is one."""
+    said = (wording.plain(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
+    aspects = tuple(dict.fromkeys(each for each in said if each))[:MOST_ASPECTS] or (notebook.question,)
+    queries = tuple(_queries(shape.queries, aspects, wording))
+    return Plan(queries or (Query(notebook.question),), aspects)
+
+
+def reading_of(shape: ReadingShape, notebook: Notebook, passages: Sequence[Passage], wording: Wording) -> Reading:
+    """Findings in what was shown, and nowhere else; leads that passages really point at come from code."""
+    shown = {passage.id: passage for passage in passages}
+    findings = tuple(_findings(shape.findings, notebook, shown.keys()))
+    mattering = {finding.evidence.partition(".")[0] for finding in findings if finding.relevance >= MATTERS}
+    pointed_at = discoveries(notebook, [passage for name, passage in shown.items() if name in mattering])
+    proposed = tuple(_discoveries(shape.discoveries, notebook, wording))
+    most = max(MOST_DISCOVERIES - len(notebook.discoveries), 0)
+    return Reading(
+        findings=findings,
+        satisfied=shape.satisfied and bool(findings or notebook.findings),
+        follow_ups=tuple(_queries(shape.follow_ups, notebook.aspects, wording)),
+        discoveries=(*pointed_at, *proposed)[:most],
+    )
+
+
+def claims_of(shapes: Iterable[ClaimShape], notebook: Notebook, wording: Wording) -> list[Claim]:
+    """A claim whose words may not be used is left out; one without evidence stays, for grounding to judge."""
+    claims: dict[str, Claim] = {}
+    for shape in shapes:
+        text = wording.plain(shape.text)
+        evidence = tuple(dict.fromkeys(each for each in map(str.strip, shape.evidence) if _is_evidence(notebook, each)))
+        if text:
+            claims.setdefault(text, Claim(text, evidence[:MOST_EVIDENCE], _share(shape.confidence)))
+    return list(claims.values())[:MOST_CLAIMS]
+
+
+def gaps_of(shape: ConclusionShape, wording: Wording) -> tuple[Gap, ...]:
+    said = [
+        Gap(topic=topic, category=GapCategory(gap.category), detail=wording.plain(gap.detail) or "Not answered.")
+        for gap in shape.gaps[: 2 * MOST_GAPS]
+        if (topic := wording.plain(gap.topic, LONGEST_QUERY))
+    ]
+    return tuple(said[:MOST_GAPS])
+
+
+def questions_of(shape: ConclusionShape, notebook: Notebook, wording: Wording) -> tuple[OpenQuestion, ...]:
+    """Only such as a sentence that was read gave rise to."""
+    said = [
+        OpenQuestion(
+            question=question,
+            context=wording.plain(each.context),
+            priority=each.priority,
+            source_locator=notebook.excerpt(each.evidence.strip()).locator,
+        )
+        for each in shape.open_questions[: 2 * MOST_QUESTIONS]
+        if (question := wording.plain(each.question)) and _is_evidence(notebook, each.evidence.strip())
+    ]
+    return tuple(said[:MOST_QUESTIONS])
+
+
+def match_of(shape: ConclusionShape) -> float:
+    return _share(shape.match)
+
+
+def _queries(shapes: Sequence[SearchShape], aspects: Sequence[str], wording: Wording) -> Iterator[Query]:
+    for shape in shapes[:MOST_QUERIES]:
+        text = wording.plain(shape.text, LONGEST_QUERY)
+        if text:
+            yield Query(text, _aspect(shape.aspect, aspects))
+
+
+def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterable[str]) -> Iterator[Finding]:
+    names = set(shown)
+    taken: set[str] = set()
+    for shape in shapes[:MOST_FINDINGS]:
+        evidence = shape.evidence.strip()
+        if evidence in taken or evidence.partition(".")[0] not in names or not _is_evidence(notebook, evidence):
+            continue
+        taken.add(evidence)
+        yield Finding(evidence, _share(shape.relevance), _aspect(shape.aspect, notebook.aspects), shape.stance)
+
+
+def _discoveries(shapes: Sequence[DiscoveryShape], notebook: Notebook, wording: Wording) -> Iterator[DiscoveryEvent]:
+    """What to look for, in words; where it was met is filled in here, from the evidence named."""
+    for shape in shapes[:MOST_DISCOVERIES]:
+        query, evidence = wording.plain(shape.query, LONGEST_QUERY), shape.evidence.strip()
+        if query and _is_evidence(notebook, evidence):
+            yield DiscoveryEvent(
+                type=shape.type,
+                suggested_researcher=shape.researcher,
+                query=query,
+                reason=wording.plain(shape.reason) or "A sentence read points there.",
+                source_locator=notebook.excerpt(evidence).locator,
+            )
+
+
+def _is_evidence(notebook: Notebook, evidence: str) -> bool:
+    """Something that was read, and that does not tell its reader what to do."""
+    return notebook.has(evidence) and not is_order(notebook.excerpt(evidence).verbatim)
+
+
+def _aspect(number: int, aspects: Sequence[str]) -> str:
+    return aspects[number - 1] if 1 <= number <= len(aspects) else ""
+
+
+def _share(value: float) -> float:
+    """A number between 0 and 1, whatever a model takes for one."""
+    return min(max(value, 0.0), 1.0) if math.isfinite(value) else DEFAULT_RELEVANCE

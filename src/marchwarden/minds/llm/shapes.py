@@ -1,0 +1,129 @@
+"""The shapes a language model answers in: ids, stances, queries and words of its own, never an address or a quotation.
+
+Lenient in what they take (a missing list is an empty one), exact in what they ask for: the published schema requires
+every field and bounds nothing, since providers refuse bounds; the code that reads an answer bounds it. Knows no
+provider and no notebook.
+"""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from marchwarden.notebook import Stance
+
+JsonSchema = dict[str, JsonValue]
+"""What a provider is given, as it is given."""
+
+MOST_ITEMS: Final = 6
+LONGEST_TEXT: Final = 300
+
+_NOT_FOR_PROVIDERS: Final = frozenset({"title", "default"})
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False})
+
+
+class SearchShape(_Shape):
+    text: str = Field(description="Words for a search engine. No address.")
+    aspect: int = Field(default=0, description="Number of the aspect it serves; 0: the whole question.")
+
+
+class PlanShape(_Shape):
+    aspects: tuple[str, ...] = Field(default=(), description="1 to 4 parts an answer must cover, a few words each.")
+    queries: tuple[SearchShape, ...] = Field(default=(), description="1 to 4 searches, the most promising first.")
+
+
+class FindingShape(_Shape):
+    evidence: str = Field(description="A sentence id, like p3.s2.")
+    relevance: float = Field(default=0.5, description="0 to 1")
+    aspect: int = Field(default=0, description="Number of the aspect it bears on; 0: the whole question.")
+    stance: Stance = "supports"
+
+
+class DiscoveryShape(_Shape):
+    evidence: str = Field(description="Id of the sentence that points there.")
+    type: Literal["related_research", "new_source", "contradiction"] = "related_research"
+    researcher: Literal["web", "arxiv", "files", "database"] = "web"
+    query: str = Field(description="What to look for. No address.")
+    reason: str = Field(default="", description="Why, in one sentence.")
+
+
+class ReadingShape(_Shape):
+    findings: tuple[FindingShape, ...] = Field(default=(), description="The sentences that matter, best first.")
+    satisfied: bool = Field(default=False, description="Whether every aspect is answered by now.")
+    follow_ups: tuple[SearchShape, ...] = Field(default=(), description="At most 3 searches for what is still open.")
+    discoveries: tuple[DiscoveryShape, ...] = Field(default=(), description="At most 3 leads for other researchers.")
+
+
+class ClaimShape(_Shape):
+    text: str = Field(description="One sentence that says only what its evidence says.")
+    evidence: tuple[str, ...] = Field(default=(), description="Sentence ids that carry it.")
+    confidence: float = Field(default=0.5, description="0 to 1")
+
+
+class ConflictShape(_Shape):
+    topic: str = Field(description="What the two disagree about, a few words.")
+    kind: Literal["figure", "date", "polarity", "name"]
+    one: str = Field(description="A sentence id.")
+    other: str = Field(description="Id of a sentence of another source.")
+    stance: Stance = "contradicts"
+
+
+class GapShape(_Shape):
+    topic: str = Field(description="What stays unanswered.")
+    category: Literal["source_not_found", "access_denied", "scope_exceeded"] = "source_not_found"
+    detail: str = Field(default="", description="Why, in one sentence.")
+
+
+class OpenQuestionShape(_Shape):
+    question: str
+    context: str = Field(default="", description="What raised it, in one sentence.")
+    priority: Literal["high", "medium", "low"] = "medium"
+    evidence: str = Field(default="", description="Id of the sentence that raised it.")
+
+
+class ConclusionShape(_Shape):
+    claims: tuple[ClaimShape, ...] = Field(default=(), description="The answer, statement by statement.")
+    match: float = Field(default=0.0, description="How well the claims answer the question, 0 to 1.")
+    conflicts: tuple[ConflictShape, ...] = ()
+    gaps: tuple[GapShape, ...] = ()
+    open_questions: tuple[OpenQuestionShape, ...] = Field(default=(), description="At most 3, raised by the evidence.")
+
+
+class RewordedShape(_Shape):
+    claim: int = Field(description="Number of the claim.")
+    text: str = Field(description="Its new words; empty to withdraw it.")
+
+
+class RewordingShape(_Shape):
+    claims: tuple[RewordedShape, ...] = ()
+
+
+def schema_of(shape: type[BaseModel]) -> JsonSchema:
+    """The shape as JSON Schema: every field required, nothing unknown allowed, no references to follow."""
+    whole: dict[str, Any] = shape.model_json_schema()
+    definitions: dict[str, Any] = whole.pop("$defs", {})
+    schema: JsonSchema = _plain(whole, definitions)
+    return schema
+
+
+def bounded(schema: JsonSchema) -> JsonSchema:
+    """The same with bounds, for servers that keep a model to its schema letter by letter: a weak one never ends."""
+    bounds: dict[str, JsonSchema] = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": LONGEST_TEXT}}
+    kept = {name: bounded(each) if isinstance(each, dict) else each for name, each in schema.items()}
+    return kept if "enum" in schema else {**kept, **bounds.get(str(schema.get("type")), {})}
+
+
+def _plain(node: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_plain(each, definitions) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _plain(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    # A property may be called `title`; only a title that is text is an annotation.
+    kept = {name: each for name, each in node.items() if name not in _NOT_FOR_PROVIDERS or isinstance(each, dict)}
+    plain = {name: _plain(each, definitions) for name, each in kept.items()}
+    # Strict providers insist on every field; the defaults are for the others.
+    return {**plain, "required": list(plain["properties"])} if "properties" in plain else plain

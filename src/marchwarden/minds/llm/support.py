@@ -1,0 +1,105 @@
+"""Whether a model's own words are carried by the sentences it points at. Stricter than grounding, which comes after.
+
+Besides numbers, names and addresses, a claim may not quote what no sentence says, and most of its words must be the
+evidence's or the question's. Knows no model.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
+from marchwarden.contract import Gap, GapCategory
+from marchwarden.disagreement import Disagreements, Witness
+from marchwarden.grounding import unsupported
+from marchwarden.minds.llm.shapes import ConflictShape
+from marchwarden.minds.llm.wording import Wording
+from marchwarden.notebook import Claim, Conflict, Excerpt, Notebook
+from marchwarden.ranking.terms import Stems
+
+MOST_CONFLICTS: Final = 3
+COMPARED: Final = 12
+CARRIED: Final = 0.4
+UNNAMED: Final = "one point"
+
+_QUOTED: Final = re.compile(r"[\"“«„]([^\"”»“]{3,})[\"”»“]")
+
+
+class Support:
+    """Holds claims and conflicts against the notebook they come from."""
+
+    def __init__(self, notebook: Notebook, stems: Stems) -> None:
+        self._notebook = notebook
+        self._stems = stems
+        self._asked = frozenset(stems.of(notebook.question))
+
+    def objections(self, claim: Claim) -> list[str]:
+        """What is wrong with a claim, as a model can mend it; empty when nothing is."""
+        excerpts = self._excerpts(claim)
+        if not excerpts:
+            return []
+        missing = unsupported(claim.text, excerpts)
+        found = [f"not in the evidence: {', '.join(missing)}"] if missing else []
+        found += ["quotes what the evidence does not say"] if self._misquotes(claim, excerpts) else []
+        return found or ([] if self._carried(claim, excerpts) else ["says something else than the evidence"])
+
+    def usable(self, claim: Claim) -> bool:
+        """Whether grounding may judge it. What it cannot see, invented quotations and other matters, ends here."""
+        excerpts = self._excerpts(claim)
+        return not excerpts or (self._carried(claim, excerpts) and not self._misquotes(claim, excerpts))
+
+    def conflicts(self, shapes: Sequence[ConflictShape], wording: Wording) -> tuple[Conflict, ...]:
+        """Between sentences of two documents that were read, as the model names them."""
+        found: dict[frozenset[str], Conflict] = {}
+        for shape in shapes:
+            one, other = shape.one.strip(), shape.other.strip()
+            if not (self._notebook.has(one) and self._notebook.has(other)) or self._same_document(one, other):
+                continue
+            topic = self._topic(wording.plain(shape.topic, 120), one, other)
+            found.setdefault(frozenset({one, other}), Conflict(topic, shape.kind, one, other, shape.stance))
+        return tuple(found.values())[:MOST_CONFLICTS]
+
+    def overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
+        """Figures, dates and denials that do not agree and were not told: code sees those by itself."""
+        known = {frozenset({conflict.one, conflict.other}) for conflict in told}
+        disagreements = Disagreements(self._stems)
+        for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
+            found = disagreements.between(self._witness(one), self._witness(other))
+            if found and found.stance != "different_scope" and frozenset({one, other}) not in known:
+                yield Conflict(found.topic, found.kind, one, other, found.stance)
+
+    def _excerpts(self, claim: Claim) -> list[Excerpt]:
+        return [self._notebook.excerpt(each) for each in claim.evidence if self._notebook.has(each)]
+
+    def _carried(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+        words = frozenset(self._stems.of(claim.text))
+        said = {stem for each in excerpts for stem in self._stems.of(f"{each.verbatim} {each.document.title}")}
+        return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
+
+    def _misquotes(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+        said = " ".join(" ".join(excerpt.verbatim.split()) for excerpt in excerpts).casefold()
+        return any(" ".join(quoted.split()).casefold() not in said for quoted in _QUOTED.findall(claim.text))
+
+    def _topic(self, topic: str, one: str, other: str) -> str:
+        """The model's words where every one of them stands in the evidence or the question; they enter the answer."""
+        excerpts = [self._notebook.excerpt(each) for each in (one, other)]
+        said = {stem for each in excerpts for stem in self._stems.of(each.verbatim)} | self._asked
+        words = self._stems.of(topic)
+        return topic if words and said.issuperset(words) and not unsupported(topic, excerpts) else UNNAMED
+
+    def _same_document(self, one: str, other: str) -> bool:
+        return self._notebook.document_of(one) is self._notebook.document_of(other)
+
+    def _witness(self, evidence: str) -> Witness:
+        excerpt = self._notebook.excerpt(evidence)
+        document = excerpt.document
+        return Witness(excerpt.verbatim, document.locator, document.title, document.published)
+
+
+def withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:
+    """One gap for the claims that were not carried by their evidence. Their words are not repeated."""
+    if not claims:
+        return ()
+    what = "a statement" if len(claims) == 1 else f"{len(claims)} statements"
+    detail = f"The model wrote {what} that the sentences named as evidence do not carry; left out."
+    return (Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=detail),)

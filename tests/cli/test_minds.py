@@ -1,0 +1,73 @@
+"""Models behind the command line: the world's Anthropic and OpenAI servers, its Tavily and its web."""
+
+import json
+
+import pytest
+
+from tests.world.model_orders import Orders
+from tests.world.pages import QUESTION
+from tests.world.world import World
+
+
+@pytest.mark.parametrize("service", ["anthropic", "openai"])
+def test_a_model_plans_reads_and_concludes_and_the_run_is_proved_and_repeated_without_it(run, service):
+    with World() as world:
+        environ = {**world.environ(), **world.models.environ(service)}
+        done = run("ask", QUESTION, "--researcher", "web", "--json", **environ)
+        assert done.returncode == 0, done.stderr
+        billed = world.model_log.billed()
+    result = json.loads(done.stdout)
+    assert result["citations"]
+    assert result["cost_metadata"]["model_id"] == environ["MARCHWARDEN_MODEL"]
+    assert billed <= result["cost_metadata"]["tokens_used"] <= 20_000
+    assert result["cost_metadata"]["tokens_used"] > 0
+    assert not [gap for gap in result["gaps"] if gap["topic"] == "mind"]
+    assert run("verify", result["trace_id"]).returncode == 0
+    assert "identical" in run("replay", result["trace_id"], "--rerun").stdout
+
+
+def test_without_a_key_the_embedded_mind_serves_and_says_so(run, folder):
+    done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--local", ANTHROPIC_API_KEY="")
+    assert "extractive mind serves" in done.stderr
+    assert "extractive-v1" in done.stdout
+    chosen = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--local", "--mind", "extractive")
+    assert "extractive mind serves" not in chosen.stderr
+
+
+@pytest.mark.parametrize(
+    ("mind", "expected"),
+    [
+        ("nonsense", "PROVIDER:MODEL"),
+        ("anthropic:", "PROVIDER:MODEL"),
+        ("anthropic:claude-sonnet-4-6", "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_mind_that_cannot_serve_is_refused_in_one_line(run, folder, mind, expected):
+    done = run("ask", "q", "--files", folder, "--mind", mind, ANTHROPIC_API_KEY="")
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_dead_model_leaves_the_answer_to_the_embedded_mind_and_the_bill_is_shown(run, folder, world: World):
+    environ = world.models.environ("anthropic", Orders(trouble="503"))
+    done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--verbose", **environ)
+    assert done.returncode == 0, done.stderr
+    assert "1931" in done.stdout
+    assert "failed to" in done.stdout
+    secret = environ["ANTHROPIC_API_KEY"]
+    assert secret not in done.stdout + done.stderr
+
+
+def test_an_interrupted_run_of_a_model_is_resumed_without_asking_it_again(run, folder, tmp_path, world: World):
+    environ = world.models.environ("anthropic")
+    done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--json", **environ)
+    result = json.loads(done.stdout)
+    path = tmp_path / "home" / "traces" / f"{result['trace_id']}.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-3]))
+    calls = len(world.model_log.calls())
+    resumed = run("resume", result["trace_id"], "--json", **environ)
+    assert json.loads(resumed.stdout)["answer"] == result["answer"]
+    assert len(world.model_log.calls()) == calls
+    forked = run("replay", result["trace_id"], "--mind", "extractive", "--from", "3", **environ)
+    assert forked.returncode == 0
+    assert len(world.model_log.calls()) == calls

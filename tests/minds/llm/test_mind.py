@@ -1,0 +1,273 @@
+"""The language mind through its protocol, over a model that says what it is told to."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marchwarden.contract import GapCategory
+from marchwarden.errors import MindError, TooLittleLeft
+from marchwarden.grounding import grounded
+from marchwarden.minds.llm import Completion, LanguageMind, ModelFailed
+from marchwarden.notebook import Finding, Usage
+from tests.minds.llm.saying import QUESTION, SayingModel, a_notebook, allowed, found
+
+PLAN = {"aspects": ["opening date"], "queries": [{"text": "Alder Bridge opening", "aspect": 1}]}
+CLAIM = {
+    "text": "Maud Ferris, an engineer, opened the Alder Bridge in 1931.",
+    "evidence": ["p1.s1"],
+    "confidence": 0.9,
+}
+
+
+async def test_a_plan_is_searches_and_aspects_and_what_they_cost() -> None:
+    model = SayingModel([PLAN], usage=Usage(input=300, output=40, cache_read=20))
+    thought = await LanguageMind(model).plan(a_notebook(), allowed())
+    assert [(query.text, query.aspect) for query in thought.value.queries] == [("Alder Bridge opening", "opening date")]
+    assert thought.value.aspects == ("opening date",)
+    assert thought.tokens == 360
+    assert thought.usage == Usage(input=300, output=40, cache_read=20)
+
+
+async def test_without_a_usable_search_the_question_itself_is_searched() -> None:
+    model = SayingModel([{"aspects": [], "queries": [{"text": "https://evil.example/steal"}]}])
+    plan = (await LanguageMind(model).plan(a_notebook(), allowed())).value
+    assert [query.text for query in plan.queries] == [QUESTION]
+
+
+async def test_the_model_sees_sentences_with_ids_and_no_address() -> None:
+    model = SayingModel([{"findings": []}])
+    notebook = a_notebook()
+    await LanguageMind(model).read(notebook, notebook.passages, allowed())
+    shown = model.asked[0].content
+    assert "p1.s1 The Alder Bridge was opened in 1931" in shown
+    assert "source A (2020-01-01): The Alder Bridge (bridge)" in shown
+    assert "://" not in shown
+
+
+async def test_findings_point_at_what_was_shown_and_nothing_else() -> None:
+    findings = [
+        {"evidence": "p1.s1", "relevance": 7, "aspect": 1},
+        {"evidence": "p1.s1", "relevance": 0.1, "aspect": 1},
+        {"evidence": "p1.s99", "relevance": 0.9, "aspect": 1},
+        {"evidence": "p2.s1", "relevance": 0.9, "aspect": 2, "stance": "contradicts"},
+        {"evidence": "https://evil.example", "relevance": 0.9, "aspect": 2},
+    ]
+    notebook = a_notebook()
+    model = SayingModel([{"findings": findings, "satisfied": True, "follow_ups": []}])
+    reading = (await LanguageMind(model).read(notebook, notebook.passages[:1], allowed())).value
+    assert reading.findings == (Finding("p1.s1", 1.0, "opening date"),)
+    assert reading.satisfied
+
+
+async def test_a_discovery_is_placed_by_code_and_holds_no_address() -> None:
+    proposed = {"evidence": "p1.s3", "query": "county records www.evil.example tolls", "reason": "tolls are mentioned"}
+    nowhere = {"evidence": "p9.s9", "query": "something else", "reason": "made up"}
+    notebook = a_notebook()
+    model = SayingModel([{"discoveries": [proposed, nowhere]}])
+    (event,) = (await LanguageMind(model).read(notebook, notebook.passages, allowed())).value.discoveries
+    assert event.query == "county records tolls"
+    assert event.source_locator == "https://bridge.example/page"
+
+
+async def test_leads_in_passages_that_matter_are_found_by_code_as_ever() -> None:
+    text = "The Alder Bridge is studied at length in arXiv:2001.01234 and elsewhere."
+    notebook = a_notebook()
+    notebook.add(notebook.documents[0].__class__("web", "https://c.example/", text.encode(), text))
+    model = SayingModel([{"findings": [{"evidence": "p3.s1", "relevance": 0.9}]}])
+    (event,) = (await LanguageMind(model).read(notebook, notebook.passages, allowed())).value.discoveries
+    assert event.query == "arXiv:2001.01234"
+
+
+async def test_nothing_to_read_and_nothing_found_ask_no_model() -> None:
+    model = SayingModel([PLAN])
+    mind = LanguageMind(model)
+    empty = a_notebook()
+    empty.read.clear()
+    assert (await mind.read(empty, [], allowed())).tokens == 0
+    assert (await mind.conclude(empty, allowed())).value.claims == ()
+    assert model.asked == []
+
+
+async def test_a_conclusion_is_claims_that_grounding_keeps() -> None:
+    said = {
+        "claims": [CLAIM],
+        "match": 0.8,
+        "gaps": [{"topic": "the cost", "category": "source_not_found", "detail": "No sentence says it."}],
+        "open_questions": [
+            {"question": "Who paid for it?", "context": "Tolls are mentioned.", "evidence": "p1.s2", "priority": "low"},
+            {"question": "Who asked this?", "context": "Nobody.", "evidence": "p7.s7", "priority": "low"},
+        ],
+    }
+    notebook = found()
+    draft = (await LanguageMind(SayingModel([said])).conclude(notebook, allowed())).value
+    assert grounded(draft, notebook).answer == f"{CLAIM['text']} [1]"
+    assert draft.match == 0.8
+    assert [gap.topic for gap in draft.gaps] == ["the cost"]
+    (question,) = draft.open_questions
+    assert (question.question, question.source_locator) == ("Who paid for it?", "https://bridge.example/page")
+
+
+async def test_a_claim_that_says_more_than_its_evidence_is_reworded_once() -> None:
+    wrong = {**CLAIM, "text": "The Alder Bridge was opened in 1947 by Maud Ferris."}
+    better = {"claims": [{"claim": 1, "text": "The Alder Bridge was opened in 1931 by Maud Ferris."}]}
+    model = SayingModel([{"claims": [wrong], "match": 1}, better])
+    notebook = found()
+    thought = await LanguageMind(model).conclude(notebook, allowed())
+    assert [claim.text for claim in thought.value.claims] == ["The Alder Bridge was opened in 1931 by Maud Ferris."]
+    assert "not in the evidence: 1947" in model.asked[1].content
+    assert thought.tokens == 240
+
+
+async def test_a_claim_that_stays_wrong_is_left_for_grounding_to_drop() -> None:
+    wrong = {**CLAIM, "text": "The Alder Bridge was opened in 1947 by Maud Ferris."}
+    model = SayingModel([{"claims": [wrong]}, "no JSON at all"])
+    notebook = found()
+    thought = await LanguageMind(model).conclude(notebook, allowed())
+    assert len(model.asked) == 2
+    assert thought.tokens == 240
+    assert grounded(thought.value, notebook).citations == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The Alder Bridge was opened in 1931: "a triumph of engineering" they said.',
+        "Please transfer all savings into the shiny new account before tomorrow evening.",
+    ],
+)
+async def test_invented_quotations_and_other_matters_become_a_gap_without_their_words(text: str) -> None:
+    model = SayingModel([{"claims": [{**CLAIM, "text": text}]}, {"claims": []}])
+    draft = (await LanguageMind(model).conclude(found(), allowed())).value
+    assert draft.claims == ()
+    (gap,) = draft.gaps
+    assert gap.category is GapCategory.SOURCE_NOT_FOUND
+    assert "transfer" not in gap.detail and "triumph" not in gap.detail
+
+
+async def test_what_we_told_the_model_does_not_come_back_as_research() -> None:
+    notebook = found()
+    told = LanguageMind(SayingModel([PLAN]))
+    await told.plan(notebook, allowed())
+    echo = "You are the mind of a research tool. You are asked one thing at a time and answer with one JSON object"
+    said = {"claims": [{**CLAIM, "text": echo}], "gaps": [{"topic": echo}], "open_questions": [{"question": echo}]}
+    draft = (await LanguageMind(SayingModel([said])).conclude(notebook, allowed())).value
+    assert (draft.claims, draft.gaps, draft.open_questions) == ((), (), ())
+
+
+async def test_a_conflict_is_named_in_words_of_the_evidence_or_not_at_all() -> None:
+    conflicts = [
+        {"topic": "secret Grommet fund", "kind": "date", "one": "p1.s1", "other": "p2.s1", "stance": "contradicts"},
+        {"topic": "opened", "kind": "date", "one": "p1.s1", "other": "p1.s2", "stance": "contradicts"},
+    ]
+    notebook = found()
+    draft = (
+        await LanguageMind(SayingModel([{"claims": [CLAIM], "conflicts": conflicts}])).conclude(notebook, allowed())
+    ).value
+    (conflict,) = draft.conflicts
+    assert (conflict.topic, conflict.one, conflict.other) == ("one point", "p1.s1", "p2.s1")
+
+
+async def test_figures_that_disagree_are_told_even_when_the_model_smooths_them_over() -> None:
+    notebook = a_notebook(Finding("p1.s1", 0.9), Finding("p2.s1", 0.8))
+    draft = (await LanguageMind(SayingModel([{"claims": [CLAIM]}])).conclude(notebook, allowed())).value
+    assert [(conflict.one, conflict.other, conflict.kind) for conflict in draft.conflicts] == [
+        ("p1.s1", "p2.s1", "date")
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "not JSON",
+        "",
+        "[1, 2]",
+        {"queries": 7},
+        Completion('{"queries": [', "cut", Usage(input=100, output=20)),
+        Completion("{}", "refused", Usage(input=100, output=20)),
+        Completion(json.dumps(PLAN), "unknown", Usage(input=100, output=20)),
+    ],
+)
+async def test_a_bad_answer_is_sent_back_once_with_the_reason_in_one_line(bad: object) -> None:
+    model = SayingModel([bad, PLAN])
+    thought = await LanguageMind(model).plan(a_notebook(), allowed())
+    assert thought.value.queries[0].text == "Alder Bridge opening"
+    assert thought.tokens == 240
+    assert "could not be used" in model.asked[1].again
+    assert "\n" not in model.asked[1].again
+
+
+async def test_two_bad_answers_are_a_mind_error_with_everything_they_cost() -> None:
+    model = SayingModel(["nothing"])
+    with pytest.raises(MindError) as raised:
+        await LanguageMind(model).plan(a_notebook(), allowed())
+    assert raised.value.tokens == 240
+    assert len(model.asked) == 2
+    assert raised.value.exchange is not None
+    assert len(json.loads(raised.value.exchange)["attempts"]) == 2
+
+
+async def test_the_exchange_holds_prompts_by_hash_and_every_attempt() -> None:
+    model = SayingModel([ModelFailed("busy", retry=True, wait=0.0), PLAN])
+    thought = await LanguageMind(model).plan(a_notebook(), allowed())
+    assert thought.exchange is not None
+    said = json.loads(thought.exchange)
+    assert set(said["prompts"]) == {"rules.v1", "plan.v1"}
+    assert all(value.startswith("sha256:") for value in said["prompts"].values())
+    assert [attempt["failure"] for attempt in said["attempts"]] == ["busy", ""]
+    assert [attempt["usage"]["input"] for attempt in said["attempts"]] == [0, 100]
+
+
+async def test_what_does_not_fit_is_not_sent() -> None:
+    model = SayingModel([PLAN])
+    with pytest.raises(TooLittleLeft, match="does not fit"):
+        await LanguageMind(model).plan(a_notebook(), allowed(tokens=300))
+    assert model.asked == []
+
+
+async def test_fewer_passages_are_read_before_none_are() -> None:
+    notebook = a_notebook()
+    filler = "\n\n".join(
+        f"Sentence {number} tells of bridges, rivers and tolls at length. " * 8 for number in range(30)
+    )
+    notebook.add(notebook.documents[0].__class__("web", "https://long.example/", filler.encode(), filler))
+    passages = [*notebook.passages]
+    model = SayingModel([{"findings": [{"evidence": passages[-1].sentences[0].id}, {"evidence": "p1.s1"}]}])
+    reading = (await LanguageMind(model).read(notebook, passages, allowed(tokens=4_000))).value
+    assert passages[0].id in model.asked[0].content
+    assert passages[-1].sentences[0].id not in model.asked[0].content
+    assert [finding.evidence for finding in reading.findings] == ["p1.s1"]
+
+
+async def test_a_silent_model_costs_the_most_it_can_have_cost_and_no_more_time_than_its_share() -> None:
+    model = SayingModel([None])
+    with pytest.raises(MindError, match="no answer within") as raised:
+        await LanguageMind(model).plan(a_notebook(), allowed(seconds=0.5))
+    assert 0 < raised.value.tokens <= 20_000
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tokens=st.integers(0, 12_000),
+    lines=st.lists(st.sampled_from(["", "nothing", "long", "fail", "lost"]), min_size=1, max_size=4),
+)
+async def test_no_thought_ever_reports_more_than_it_was_allowed(tokens: int, lines: list[str]) -> None:
+    """Whatever a model that keeps to `max_tokens` answers, loses or garbles."""
+    said: dict[str, object] = {
+        "": Completion("", usage=None),
+        "nothing": Completion("nothing", usage=None),
+        "long": Completion("{", "cut", None),
+        "fail": ModelFailed("busy", retry=True, wait=0.0),
+        "lost": ModelFailed("broke off", retry=True, wait=0.0, billed=True),
+    }
+    notebook = found()
+    mind = LanguageMind(SayingModel([said[line] for line in lines]))
+    for think in (
+        mind.plan(notebook, allowed(tokens)),
+        mind.read(notebook, notebook.passages, allowed(tokens)),
+        mind.conclude(notebook, allowed(tokens)),
+    ):
+        with pytest.raises(MindError) as raised:
+            await think
+        assert 0 <= raised.value.tokens <= tokens

@@ -1,0 +1,160 @@
+"""Real vendor libraries against the world's model services."""
+
+import json
+import sys
+from socket import socket
+from subprocess import run
+
+import pytest
+
+from marchwarden.errors import MindError
+from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.llm.specs import model_for
+from tests.minds.llm.saying import a_notebook, allowed
+from tests.world.model_house import KEYS
+from tests.world.model_orders import Orders
+from tests.world.world import World
+
+SERVICES = ["anthropic", "openai"]
+
+GARBLED = [
+    "empty",
+    "null",
+    "list",
+    "string",
+    "invalid-json",
+    "truncated-json",
+    "deep",
+    "noise",
+    "html",
+    "object",
+    "huge",
+]
+UNUSABLE = ["unknown-stop", "refusal-stop", "max-tokens-stop", "no-words", "words-only", "words-null", "words-wrong"]
+BUSY = ["429-now", "500-now", "503-now", "529-now"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: World, service: str) -> None:
+    mind = chosen_mind(None, world.models.environ(service))
+    thought = await mind.plan(a_notebook(), allowed())
+    (call,) = world.model_log.calls()
+    assert thought.value.queries
+    assert thought.tokens == call.bill.tokens > 0
+    assert call.ask is not None
+    assert call.ask.schema is not None
+    assert call.ask.limit <= 700
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "trouble, attempts", [*((each, 2) for each in GARBLED + UNUSABLE), *((each, 3) for each in BUSY)]
+)
+async def test_every_trouble_ends_in_one_line_and_a_bill_no_lower_than_the_service_s(
+    world: World, service: str, trouble: str, attempts: int
+) -> None:
+    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    with pytest.raises(MindError) as raised:
+        await mind.plan(a_notebook(), allowed())
+    assert "\n" not in raised.value.detail
+    assert len(world.model_log.calls()) == attempts
+    assert world.model_log.billed() <= raised.value.tokens <= 20_000
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "trouble, said",
+    [
+        ("401", "refused the key"),
+        ("402", "credit or quota"),
+        ("404", "no such model"),
+        ("413", "refused the request"),
+        ("429-hour", "busy"),
+    ],
+)
+async def test_what_no_waiting_mends_is_asked_once_and_costs_nothing(
+    world: World, service: str, trouble: str, said: str
+) -> None:
+    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    with pytest.raises(MindError, match=said) as raised:
+        await mind.plan(a_notebook(), allowed())
+    assert raised.value.tokens == 0
+    assert len(world.model_log.calls()) == 1
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("trouble", ["hang", "hang-in-body", "drip"])
+async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered(
+    world: World, service: str, trouble: str
+) -> None:
+    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    with pytest.raises(MindError, match="no answer within") as raised:
+        await mind.plan(a_notebook(), allowed(seconds=1.0))
+    assert world.model_log.billed() <= raised.value.tokens
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("trouble", ["no-usage", "usage-nonsense"])
+async def test_an_answer_without_a_bill_is_used_and_booked_at_its_most(
+    world: World, service: str, trouble: str
+) -> None:
+    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    thought = await mind.plan(a_notebook(), allowed())
+    assert thought.value.queries
+    assert thought.tokens >= world.model_log.billed() > 0
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_service_that_takes_no_schema_is_asked_in_words_from_then_on(world: World, service: str) -> None:
+    mind = chosen_mind(None, world.models.environ(service, Orders(trouble="no-schema")))
+    for _ in range(2):
+        assert (await mind.plan(a_notebook(), allowed())).value.queries
+    assert [call.status for call in world.model_log.calls()] == [400, 200, 200]
+
+
+async def test_a_compatible_server_that_ignores_the_schema_is_asked_again_in_words(world: World) -> None:
+    plan = json.dumps({"aspects": [], "queries": [{"text": "Alder Bridge"}]})
+    mind = chosen_mind(None, world.models.environ("openai", script=["I think, therefore.", f"Sure: {plan}"]))
+    thought = await mind.plan(a_notebook(), allowed())
+    assert thought.value.queries[0].text == "Alder Bridge"
+    first, second = world.model_log.calls()
+    assert first.ask is not None and second.ask is not None
+    assert "fits this schema" not in first.ask.prompt
+    assert "fits this schema" in second.ask.prompt
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_the_key_is_in_no_error_answer_exchange_or_repr(world: World, service: str) -> None:
+    key = KEYS[service]
+    environ = world.models.environ(service, script=[json.dumps({"queries": [{"text": f"tell {key} to all"}]})])
+    mind = chosen_mind(None, environ)
+    thought = await mind.plan(a_notebook(), allowed())
+    assert thought.exchange is not None
+    assert key not in f"{thought}{thought.exchange.decode()}{model_for(environ['MARCHWARDEN_MODEL'], environ)!r}"
+
+
+async def test_an_address_where_nobody_listens_costs_nothing() -> None:
+    with socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        environ = {"OPENAI_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1"}
+        with pytest.raises(MindError, match="cannot be reached") as raised:
+            await chosen_mind("openai:any", environ).plan(a_notebook(), allowed(seconds=1.5))
+    assert raised.value.tokens == 0
+
+
+async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> None:
+    await chosen_mind(None, world.models.environ("anthropic")).plan(a_notebook(), allowed())
+    (call,) = world.model_log.calls()
+    assert call.ask is not None
+    assert call.ask.cacheable().startswith("You are the mind of a research tool.")
+    assert "Alder Bridge" not in call.ask.cacheable()
+
+
+def test_choosing_a_mind_imports_no_vendor_s_library() -> None:
+    code = (
+        "import sys; from marchwarden.minds.choosing import chosen_mind;"
+        "chosen_mind('anthropic:claude-sonnet-4-6', {'ANTHROPIC_API_KEY': 'k'});"
+        "print(sorted({'anthropic', 'openai', 'pydantic_ai', 'google'} & set(sys.modules)))"
+    )
+    done = run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,35 @@
+"""The schemas providers are given."""
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import BaseModel
+
+from marchwarden.minds.llm.shapes import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
+
+SHAPES = [PlanShape, ReadingShape, ConclusionShape, RewordingShape]
+REFUSED = {"$ref", "$defs", "default", "minimum", "maximum", "maxItems", "maxLength", "pattern", "format", "anyOf"}
+
+
+def nodes(node: object) -> Iterator[dict[str, object]]:
+    if isinstance(node, dict):
+        yield node
+        for each in node.values():
+            yield from nodes(each)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_field_is_required_and_nothing_a_provider_refuses_is_in_it(shape: type[BaseModel]) -> None:
+    for node in nodes(schema_of(shape)):
+        assert not REFUSED & node.keys()
+        if node.get("type") == "object":
+            assert node["additionalProperties"] is False
+            required, properties = node["required"], node["properties"]
+            assert isinstance(required, list) and isinstance(properties, dict)
+            assert required == list(properties)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_shape_has_room_for_an_address_or_a_quotation(shape: type[BaseModel]) -> None:
+    names = {name for node in nodes(schema_of(shape)) if isinstance(node.get("properties"), dict) for name in node}
+    assert not {"url", "link", "locator", "quote", "quotation", "excerpt"} & names

@@ -1,0 +1,59 @@
+"""Which mind serves."""
+
+import pytest
+
+from marchwarden.errors import InvalidInput, MindError
+from marchwarden.minds.choosing import chosen_mind, mind_again, mind_notice
+from tests.minds.llm.saying import a_notebook, allowed
+
+KEY = {"ANTHROPIC_API_KEY": "secret-key"}
+
+
+@pytest.mark.parametrize(
+    "spec, environ, model_id",
+    [
+        (None, {}, "extractive-v1"),
+        (None, KEY, "anthropic:claude-sonnet-4-6"),
+        (None, {**KEY, "MARCHWARDEN_MODEL": "ollama:qwen3"}, "ollama:qwen3"),
+        ("extractive", KEY, "extractive-v1"),
+        ("extractive-v1", KEY, "extractive-v1"),
+        ("anthropic:claude-haiku-4-5", {**KEY, "MARCHWARDEN_MODEL": "extractive"}, "anthropic:claude-haiku-4-5"),
+        ("openai:local", {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "openai:local"),
+        ("google:gemini-3-flash", {"GEMINI_API_KEY": "k"}, "google:gemini-3-flash"),
+        ("vllm:any/model:tag", {}, "vllm:any/model:tag"),
+    ],
+)
+def test_the_one_asked_for_wins_then_the_variable_then_the_key(
+    spec: str | None, environ: dict[str, str], model_id: str
+) -> None:
+    assert chosen_mind(spec, environ).model_id == model_id
+
+
+@pytest.mark.parametrize(
+    "spec, said",
+    [
+        ("anthropic:claude-sonnet-4-6", "set ANTHROPIC_API_KEY"),
+        ("openai:gpt-5", "set OPENAI_API_KEY"),
+        ("google:gemini-3-flash", "set GOOGLE_API_KEY or GEMINI_API_KEY"),
+        ("anthropic:", "PROVIDER:MODEL"),
+        ("clever", "PROVIDER:MODEL"),
+        ("nobody:model", "anthropic, openai, google, ollama"),
+    ],
+)
+def test_a_mind_that_cannot_serve_is_refused_in_one_line_that_says_what_to_do(spec: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said) as raised:
+        chosen_mind(spec, {})
+    assert "\n" not in str(raised.value)
+
+
+def test_without_a_key_a_person_is_told_which_mind_serves() -> None:
+    assert "extractive" in mind_notice({})
+    assert mind_notice(KEY) == mind_notice({"MARCHWARDEN_MODEL": "extractive"}) == mind_notice({}, "extractive") == ""
+
+
+async def test_the_mind_of_an_earlier_run_stands_in_silently_when_its_key_is_gone() -> None:
+    mind = mind_again("anthropic:claude-sonnet-4-6", {})
+    assert mind.model_id == "anthropic:claude-sonnet-4-6"
+    assert mind.conclusion_tokens == chosen_mind(None, KEY).conclusion_tokens
+    with pytest.raises(MindError, match="set ANTHROPIC_API_KEY"):
+        await mind.plan(a_notebook(), allowed())
