@@ -138,3 +138,10 @@ def test_a_closed_extractor_leaves_no_process_and_no_thread_behind() -> None:
     assert threading.active_count() == before
     assert extractor.extract(samples.pdf(["again"]), "a.pdf").text == "again"
     extractor.close()
+
+
+def test_warm_workers_are_started_once_used_and_stopped_with_the_rest() -> None:
+    with Extractor() as extractor:
+        extractor.warm()
+        extractor.warm()
+        assert extractor.extract(samples.pdf(["warm"]), "a.pdf").text == "warm"

@@ -38,6 +38,7 @@ class Extractor:
     ) -> None:
         self._seconds = seconds
         self._command = (*command, str(seconds), str(memory))
+        self._workers = workers
         self._free = threading.BoundedSemaphore(workers)
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._returning = threading.Lock()
@@ -57,6 +58,11 @@ class Extractor:
                 return worker.read(content, name, self._seconds)
             finally:
                 self._take_back(worker, closings)
+
+    def warm(self) -> None:
+        """Start the workers before they are needed: they load their readers while the caller waits for other things."""
+        while self._idle.qsize() < self._workers:
+            self._idle.put(_Worker(self._command))
 
     def close(self) -> None:
         """Stop the idle workers at once, and those that still read as soon as they have."""

@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from typing import IO, Final
 
 from marchwarden.extraction.document import Extracted, Unreadable
@@ -43,6 +44,12 @@ def _read(content: bytes, name: str) -> Extracted | Refused:
         return Refused("it is nested too deeply")
 
 
+def _load_readers() -> None:
+    """What nearly every document needs, before the first one comes; a missing reader is told with its document."""
+    with suppress(ImportError):
+        import marchwarden.extraction.webpage  # noqa: F401, PLC0415 - imported for what importing it loads
+
+
 def main() -> None:
     seconds, memory = float(sys.argv[1]), int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -50,6 +57,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # A library that prints must not speak on the answers' pipe.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    _load_readers()
     serve(sys.stdin.buffer, answers, seconds)
 
 

@@ -109,6 +109,23 @@ async def test_a_conclusion_is_claims_that_grounding_keeps() -> None:
     assert (question.question, question.source_locator) == ("Who paid for it?", "https://bridge.example/page")
 
 
+@pytest.mark.parametrize("evidence", [[], ["source A"], ["[p1.s1]"], ["p1.s1, p9.s9"]])
+async def test_a_weak_model_that_points_badly_is_helped_to_the_sentence_that_carries_its_claim(
+    evidence: list[str],
+) -> None:
+    notebook = found()
+    model = SayingModel([{"claims": [{**CLAIM, "evidence": evidence}], "match": 1}])
+    draft = (await LanguageMind(model).conclude(notebook, allowed())).value
+    assert [claim.evidence for claim in draft.claims] == [("p1.s1",)]
+
+
+async def test_a_claim_that_no_sentence_carries_is_pointed_nowhere() -> None:
+    notebook = found()
+    claim = {"text": "The Alder Bridge was opened in 1999 by Maud Ferris.", "evidence": []}
+    draft = (await LanguageMind(SayingModel([{"claims": [claim]}])).conclude(notebook, allowed())).value
+    assert grounded(draft, notebook).citations == ()
+
+
 async def test_a_claim_that_says_more_than_its_evidence_is_reworded_once() -> None:
     wrong = {**CLAIM, "text": "The Alder Bridge was opened in 1947 by Maud Ferris."}
     better = {"claims": [{"claim": 1, "text": "The Alder Bridge was opened in 1931 by Maud Ferris."}]}

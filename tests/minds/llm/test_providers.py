@@ -43,7 +43,7 @@ async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: Wo
     assert thought.tokens == call.bill.tokens > 0
     assert call.ask is not None
     assert call.ask.schema is not None
-    assert call.ask.limit <= 700
+    assert call.ask.limit <= 500
 
 
 @pytest.mark.parametrize("service", SERVICES)

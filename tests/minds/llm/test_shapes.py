@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from marchwarden.minds.llm.shapes import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
+from marchwarden.minds.llm.shapes import ConclusionShape, PlanShape, ReadingShape, RewordingShape, bounded, schema_of
 
 SHAPES = [PlanShape, ReadingShape, ConclusionShape, RewordingShape]
 REFUSED = {"$ref", "$defs", "default", "minimum", "maximum", "maxItems", "maxLength", "pattern", "format", "anyOf"}
@@ -33,3 +33,10 @@ def test_every_field_is_required_and_nothing_a_provider_refuses_is_in_it(shape: 
 def test_no_shape_has_room_for_an_address_or_a_quotation(shape: type[BaseModel]) -> None:
     names = {name for node in nodes(schema_of(shape)) if isinstance(node.get("properties"), dict) for name in node}
     assert not {"url", "link", "locator", "quote", "quotation", "excerpt"} & names
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_bounded_schema_ends_every_list_and_every_free_text(shape: type[BaseModel]) -> None:
+    for node in nodes(bounded(schema_of(shape))):
+        assert node.get("type") != "array" or "maxItems" in node
+        assert node.get("type") != "string" or "maxLength" in node or "enum" in node

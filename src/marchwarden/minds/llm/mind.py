@@ -93,7 +93,7 @@ class LanguageMind:
         self, shape: ConclusionShape, notebook: Notebook, talk: Conversation, shown: Sequence[str]
     ) -> Draft:
         support = Support(notebook, self._stems)
-        claims = claims_of(shape.claims, notebook, self._wording)
+        claims = [support.pointed(claim, shown) for claim in claims_of(shape.claims, notebook, self._wording)]
         claims = await self._reworded(claims, notebook, support, talk)
         kept = [claim for claim in claims if support.usable(claim)]
         told = support.conflicts(shape.conflicts, self._wording)

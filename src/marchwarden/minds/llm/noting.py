@@ -4,6 +4,7 @@ Knows no model; what is missing or wrong in an answer is left out, never guessed
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -35,6 +36,8 @@ LONGEST_ASPECT: Final = 120
 MATTERS: Final = 0.5
 DEFAULT_RELEVANCE: Final = 0.5
 
+_ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
+
 
 def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording) -> Plan:
     """Where the model gives no usable search, the question itself is one."""
@@ -65,7 +68,8 @@ def claims_of(shapes: Iterable[ClaimShape], notebook: Notebook, wording: Wording
     claims: dict[str, Claim] = {}
     for shape in shapes:
         text = wording.plain(shape.text)
-        evidence = tuple(dict.fromkeys(each for each in map(str.strip, shape.evidence) if _is_evidence(notebook, each)))
+        named = (each for said in shape.evidence for each in _ID.findall(said))
+        evidence = tuple(dict.fromkeys(each for each in named if _is_evidence(notebook, each)))
         if text:
             claims.setdefault(text, Claim(text, evidence[:MOST_EVIDENCE], _share(shape.confidence)))
     return list(claims.values())[:MOST_CLAIMS]
@@ -87,10 +91,10 @@ def questions_of(shape: ConclusionShape, notebook: Notebook, wording: Wording) -
             question=question,
             context=wording.plain(each.context),
             priority=each.priority,
-            source_locator=notebook.excerpt(each.evidence.strip()).locator,
+            source_locator=notebook.excerpt(_id(each.evidence)).locator,
         )
         for each in shape.open_questions[: 2 * MOST_QUESTIONS]
-        if (question := wording.plain(each.question)) and _is_evidence(notebook, each.evidence.strip())
+        if (question := wording.plain(each.question)) and _is_evidence(notebook, _id(each.evidence))
     ]
     return tuple(said[:MOST_QUESTIONS])
 
@@ -110,7 +114,7 @@ def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterabl
     names = set(shown)
     taken: set[str] = set()
     for shape in shapes[:MOST_FINDINGS]:
-        evidence = shape.evidence.strip()
+        evidence = _id(shape.evidence)
         if evidence in taken or evidence.partition(".")[0] not in names or not _is_evidence(notebook, evidence):
             continue
         taken.add(evidence)
@@ -120,7 +124,7 @@ def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterabl
 def _discoveries(shapes: Sequence[DiscoveryShape], notebook: Notebook, wording: Wording) -> Iterator[DiscoveryEvent]:
     """What to look for, in words; where it was met is filled in here, from the evidence named."""
     for shape in shapes[:MOST_DISCOVERIES]:
-        query, evidence = wording.plain(shape.query, LONGEST_QUERY), shape.evidence.strip()
+        query, evidence = wording.plain(shape.query, LONGEST_QUERY), _id(shape.evidence)
         if query and _is_evidence(notebook, evidence):
             yield DiscoveryEvent(
                 type=shape.type,
@@ -129,6 +133,12 @@ def _discoveries(shapes: Sequence[DiscoveryShape], notebook: Notebook, wording: 
                 reason=wording.plain(shape.reason) or "A sentence read points there.",
                 source_locator=notebook.excerpt(evidence).locator,
             )
+
+
+def _id(said: str) -> str:
+    """The id in a text: weak models put brackets and words around it."""
+    found = _ID.search(said)
+    return found[0] if found else ""
 
 
 def _is_evidence(notebook: Notebook, evidence: str) -> bool:

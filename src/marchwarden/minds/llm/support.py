@@ -6,6 +6,7 @@ evidence's or the question's. Knows no model.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -32,6 +33,14 @@ class Support:
         self._notebook = notebook
         self._stems = stems
         self._asked = frozenset(stems.of(notebook.question))
+
+    def pointed(self, claim: Claim, shown: Sequence[str]) -> Claim:
+        """A claim that points at nothing, given the one sentence shown that carries all of it, if there is one."""
+        if claim.evidence:
+            return claim
+        candidates = [replace(claim, evidence=(each,)) for each in shown]
+        carrying = [each for each in candidates if not self.objections(each)]
+        return max(carrying, key=self._shared, default=claim)
 
     def objections(self, claim: Claim) -> list[str]:
         """What is wrong with a claim, as a model can mend it; empty when nothing is."""
@@ -67,6 +76,10 @@ class Support:
             found = disagreements.between(self._witness(one), self._witness(other))
             if found and found.stance != "different_scope" and frozenset({one, other}) not in known:
                 yield Conflict(found.topic, found.kind, one, other, found.stance)
+
+    def _shared(self, claim: Claim) -> int:
+        said = {stem for each in self._excerpts(claim) for stem in self._stems.of(each.verbatim)}
+        return len(said.intersection(self._stems.of(claim.text)))
 
     def _excerpts(self, claim: Claim) -> list[Excerpt]:
         return [self._notebook.excerpt(each) for each in claim.evidence if self._notebook.has(each)]

@@ -39,10 +39,17 @@ class WebSource:
 
     async def ready(self, tell: Tell) -> None:
         await tell(f"the web is searched through {self._provider.name}")
+        await to_thread.run_sync(self._extractor.warm)
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """The pages found, each once and the sites taking turns, none that the source filter leaves out."""
-        return ranked(await self._provider.find(query), query)
+        found: Sequence[Hit] = ()
+        try:
+            found = ranked(await self._provider.find(query), query)
+        finally:
+            if not found:
+                self._rest()
+        return found
 
     async def fetch(self, hit: Hit) -> Document:
         """The page behind a hit, as a document; a wall before it is no document."""
@@ -54,10 +61,14 @@ class WebSource:
             extracted = await to_thread.run_sync(self._read, page, hit.title, abandon_on_cancel=True)
         finally:
             self._under_way -= 1
-            if not self._under_way:
-                self._extractor.close()
+            self._rest()
         refuse_wall(extracted)
         return _document(page, extracted, hit)
+
+    def _rest(self) -> None:
+        """No process is kept while there is nothing to read."""
+        if not self._under_way:
+            self._extractor.close()
 
     def _read(self, page: Page, title: str) -> Extracted:
         try:
