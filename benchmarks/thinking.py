@@ -2,8 +2,8 @@
 
     python -m benchmarks.thinking
 
-The critical path is the sum of the waits that must follow one another: each model call of a run, one after the other, at
-the latency the model server was told to have. Searching, fetching, ranking, grounding and journaling come on top.
+The critical path is the sum of the waits that must follow one another: each model call of a run, one after the other,
+at the latency the model server was told to have. Searching, fetching, ranking, grounding, journaling come on top.
 """
 
 import tempfile
