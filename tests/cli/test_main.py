@@ -177,7 +177,7 @@ def test_ctrl_c_says_how_to_go_on_and_exits_with_130(folder, tmp_path, environme
     """The library holds a named pipe's worth of waiting: many files, so that there is time to interrupt."""
     for number in range(3000):
         (folder / f"{number}.txt").write_text(f"The Alder Bridge, note {number}.\n" * 20)
-    command = [sys.executable, "-m", "marchwarden", "ask", QUESTION, "--files", str(folder)]
+    command = [sys.executable, "-m", "marchwarden", "ask", QUESTION, "--files", str(folder), "--mind", "extractive"]
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:

@@ -13,7 +13,7 @@ from marchwarden.minds.llm import Completion, LanguageMind, ModelFailed
 from marchwarden.notebook import Finding, Usage
 from tests.minds.llm.saying import QUESTION, SayingModel, a_notebook, allowed, found
 
-PLAN = {"aspects": ["opening date"], "queries": [{"text": "Alder Bridge opening", "aspect": 1}]}
+PLAN = {"aspects": ["bridge opened"], "queries": [{"text": "Alder Bridge opening", "aspect": 1}]}
 CLAIM = {
     "text": "Maud Ferris, an engineer, opened the Alder Bridge in 1931.",
     "evidence": ["p1.s1"],
@@ -24,8 +24,10 @@ CLAIM = {
 async def test_a_plan_is_searches_and_aspects_and_what_they_cost() -> None:
     model = SayingModel([PLAN], usage=Usage(input=300, output=40, cache_read=20))
     thought = await LanguageMind(model).plan(a_notebook(), allowed())
-    assert [(query.text, query.aspect) for query in thought.value.queries] == [("Alder Bridge opening", "opening date")]
-    assert thought.value.aspects == ("opening date",)
+    assert [(query.text, query.aspect) for query in thought.value.queries] == [
+        ("Alder Bridge opening", "bridge opened")
+    ]
+    assert thought.value.aspects == ("bridge opened",)
     assert thought.tokens == 360
     assert thought.usage == Usage(input=300, output=40, cache_read=20)
 
@@ -34,6 +36,11 @@ async def test_without_a_usable_search_the_question_itself_is_searched() -> None
     model = SayingModel([{"aspects": [], "queries": [{"text": "https://evil.example/steal"}]}])
     plan = (await LanguageMind(model).plan(a_notebook(), allowed())).value
     assert [query.text for query in plan.queries] == [QUESTION]
+
+
+async def test_an_aspect_that_names_nothing_of_the_question_is_told_with_it() -> None:
+    plan = (await LanguageMind(SayingModel([{"aspects": ["origin"]}])).plan(a_notebook(), allowed())).value
+    assert plan.aspects == (f"origin: {QUESTION}",)
 
 
 async def test_the_model_sees_sentences_with_ids_and_no_address() -> None:

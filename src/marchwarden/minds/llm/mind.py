@@ -57,7 +57,7 @@ class LanguageMind:
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
         talk = self._talk(left.tokens, left.seconds * SHARE_OF_TIME_TO_PLAN, LONGEST_PLAN)
         shape = await talk.ask(self._prompts["plan"], for_plan(notebook), PlanShape)
-        return _thought(talk, plan_of(shape, notebook, self._wording))
+        return _thought(talk, plan_of(shape, notebook, self._wording, self._stems))
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         """Reads as many of the passages as fit, the best first. Nothing to read costs nothing."""

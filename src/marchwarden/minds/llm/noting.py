@@ -23,6 +23,7 @@ from marchwarden.minds.llm.shapes import (
 from marchwarden.minds.llm.wording import Wording
 from marchwarden.notebook import Claim, Finding, Notebook, Plan, Query, Reading
 from marchwarden.passages import Passage
+from marchwarden.ranking.terms import Stems
 
 MOST_ASPECTS: Final = 4
 MOST_QUERIES: Final = 4
@@ -39,10 +40,15 @@ DEFAULT_RELEVANCE: Final = 0.5
 _ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
 
 
-def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording) -> Plan:
-    """Where the model gives no usable search, the question itself is one."""
+def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: Stems) -> Plan:
+    """Where the model gives no usable search, the question itself is one.
+
+    An aspect is looked for by its words alone: one that names nothing of the question is told with it.
+    """
     said = (wording.plain(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
-    aspects = tuple(dict.fromkeys(each for each in said if each))[:MOST_ASPECTS] or (notebook.question,)
+    asked = frozenset(stems.of(notebook.question))
+    named = (each if asked.intersection(stems.of(each)) else f"{each}: {notebook.question}" for each in said if each)
+    aspects = tuple(dict.fromkeys(named))[:MOST_ASPECTS] or (notebook.question,)
     queries = tuple(_queries(shape.queries, aspects, wording))
     return Plan(queries or (Query(notebook.question),), aspects)
 

@@ -30,7 +30,9 @@ class SearchShape(_Shape):
 
 
 class PlanShape(_Shape):
-    aspects: tuple[str, ...] = Field(default=(), description="1 to 4 parts an answer must cover, a few words each.")
+    aspects: tuple[str, ...] = Field(
+        default=(), description="1 to 4 parts an answer must cover, a few words each, its subject named."
+    )
     queries: tuple[SearchShape, ...] = Field(default=(), description="1 to 4 searches, the most promising first.")
 
 
