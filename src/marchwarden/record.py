@@ -20,6 +20,7 @@ from marchwarden.errors import (
     ReplayDiverged,
     SourceError,
     StorageError,
+    TooLittleLeft,
 )
 from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
 from marchwarden.trace import Entry, Journal, Json, utc_now
@@ -171,7 +172,8 @@ class Record:
                 thought = await perform()
             except MindError as error:
                 bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._keep(error.exchange)}
-                self.note(step.action, step.key, why, {**bill, "error": {"detail": error.detail}})
+                what = {"detail": error.detail, "too_little_left": isinstance(error, TooLittleLeft)}
+                self.note(step.action, step.key, why, {**bill, "error": what})
                 raise
             value = adapter.dump_python(thought.value, mode="json")
             bill = {"model": step.model_id, "tokens": thought.tokens, "exchange": self._keep(thought.exchange)}
@@ -180,7 +182,9 @@ class Record:
             return thought
         tokens = int(str(entry.fields["tokens"]))
         if "error" in entry.fields:
-            raise MindError(str(_error_of(entry).get("detail")), tokens)
+            failed = _error_of(entry)
+            kind_of_error = TooLittleLeft if failed.get("too_little_left") else MindError
+            raise kind_of_error(str(failed.get("detail")), tokens)
         if self._rethink:
             return await perform()
         return Thought(adapter.validate_python(entry.fields["result"]), tokens)

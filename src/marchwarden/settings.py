@@ -20,6 +20,11 @@ _PASSED_ON: Final = frozenset(
         "ANTHROPIC_BASE_URL",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
+        "OLLAMA_BASE_URL",
+        "LMSTUDIO_BASE_URL",
+        "LLAMACPP_BASE_URL",
+        "VLLM_BASE_URL",
+        "GOOGLE_BASE_URL",
         "GOOGLE_API_KEY",
         "GEMINI_API_KEY",
     }

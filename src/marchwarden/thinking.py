@@ -10,7 +10,7 @@ from typing import TypeVar
 import anyio
 
 from marchwarden.budget import Allowance, Budget
-from marchwarden.errors import MindError, SourceError
+from marchwarden.errors import MindError, SourceError, TooLittleLeft
 from marchwarden.notebook import Draft, Plan, Reading, Thought
 from marchwarden.protocols import Mind
 from marchwarden.record import Record, ThinkAction, ThinkStep
@@ -38,6 +38,8 @@ class Thinking:
                 thought = await self.record.think(step, kind, self._timed(ask, mind, left, action), why)
             except MindError as error:
                 self._book(error.tokens, left, action)
+                if isinstance(error, TooLittleLeft):
+                    self.budget.run_short(f"{left.tokens} tokens were too few for {mind.model_id} to {action}")
                 self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))
                 continue
             self._book(thought.tokens, left, action)
