@@ -18,8 +18,8 @@ from tests.world.model_orders import Orders
 from tests.world.world import World
 
 SERVICES = ("anthropic", "openai")
-BUDGETS = (1_000, 3_000, 9_000, 20_000)
-AT_ONCE = 8
+BUDGETS = (1_000, 9_000)
+AT_ONCE = 16
 SECONDS = 6.0
 INVENTED = ("1875", "Munchausen", "evil.example")
 
