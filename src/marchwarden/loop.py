@@ -35,7 +35,8 @@ from marchwarden.thinking import Thinking
 
 T = TypeVar("T")
 
-LONGEST_QUERY: Final = 400
+LONGEST_QUERY: Final = 2_000
+"""Room for a query in a language of its own, such as SQL; a provider with a shorter limit keeps it itself."""
 QUERIES_A_ROUND: Final = 6
 _NOTICES: Final = TypeAdapter(tuple[str, ...])
 
@@ -152,6 +153,7 @@ class Investigation:
             await self.source.ready(partial(self._report, "prepare"))
         except SourceError as error:
             self._could_not(self.source.name, error)
+        self.notebook.guide = self.source.guide()
         self.record.start_clock()
 
     async def _plan(self) -> Sequence[Query]:

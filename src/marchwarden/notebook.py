@@ -215,10 +215,14 @@ class Thought(Generic[T]):
 
 @dataclass
 class Notebook:
-    """Everything one run has learned so far. Passages are numbered in the order documents were added."""
+    """Everything one run has learned so far. Passages are numbered in the order documents were added.
+
+    `guide` is what the source says about how it wants to be asked: the words of a stranger, like any document.
+    """
 
     question: str
     context: str = ""
+    guide: str = ""
     aspects: tuple[str, ...] = ()
     queries: list[Query] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)

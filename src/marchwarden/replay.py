@@ -39,6 +39,9 @@ class AbsentSource:
     async def ready(self, tell: Tell) -> None:
         """There is nothing to prepare."""
 
+    def guide(self) -> str:
+        return ""
+
     async def search(self, query: Query) -> Sequence[Hit]:
         raise ReplayDiverged(f"the trace holds no search for {query.text!r}")
 

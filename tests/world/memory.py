@@ -48,6 +48,9 @@ class MemorySource:
     async def ready(self, tell: Tell) -> None:
         await tell(f"{len(self.documents)} documents are here")
 
+    def guide(self) -> str:
+        return ""
+
     async def search(self, query: Query) -> Sequence[Hit]:
         self.calls.append(f"search {query.text}")
         await anyio.lowlevel.checkpoint()

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Link, Mark
+from marchwarden.notebook import Document, Link, Mark
 from marchwarden.passages import Layout
 
 LONGEST_TEXT: Final = 20_000_000
@@ -45,6 +45,22 @@ class Extracted:
     links: tuple[Link, ...] = ()
     surface: str = field(default="", repr=False)
     signs: frozenset[Sign] = frozenset()
+
+    def document(self, source: str, locator: str, content: bytes) -> Document:
+        """As a document of a source. Links stay behind: they are as the page writes them, not yet addresses."""
+        return Document(
+            source=source,
+            locator=locator,
+            content=content,
+            text=self.text,
+            title=self.title,
+            media_type=self.media_type,
+            layout=self.layout,
+            lines=self.lines,
+            marks=self.marks,
+            author=self.author,
+            published=self.published,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Final
 
 from marchwarden.clean import one_line
 from marchwarden.contract import MAX_CONTEXT, MAX_QUESTION
-from marchwarden.minds.llm.fencing import Shown, fenced, whole
+from marchwarden.minds.extractive.orders import is_order
+from marchwarden.minds.llm.fencing import Shown, fence, fenced, harmless, whole
 from marchwarden.notebook import Claim, Finding, Notebook
 from marchwarden.passages import Passage
 from marchwarden.ranking.reading import uncovered
@@ -20,7 +21,7 @@ MOST_QUERIES: Final = 12
 
 
 def for_plan(notebook: Notebook) -> str:
-    return _head(notebook)
+    return f"{_head(notebook)}{_guide(notebook)}"
 
 
 def for_reading(notebook: Notebook, passages: Sequence[Passage]) -> str:
@@ -29,7 +30,8 @@ def for_reading(notebook: Notebook, passages: Sequence[Passage]) -> str:
     earlier = f"Found before:\n{fenced(notebook, _in_order(found))}\n\n" if found else ""
     shown = fenced(notebook, whole(sorted(passages, key=lambda passage: (passage.document, passage.start))))
     asked = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
-    return f"{_head(notebook)}\n{_aspects(notebook)}\n{_searched(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
+    head = f"{_head(notebook)}{_guide(notebook)}"
+    return f"{head}\n{_aspects(notebook)}\n{_searched(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
 
 
 def for_conclusion(notebook: Notebook, shown: Sequence[Shown]) -> str:
@@ -95,6 +97,15 @@ def _in_order(shown: Iterable[Shown]) -> list[Shown]:
 def _head(notebook: Notebook) -> str:
     known = f"\nKnown already, from the caller: {one_line(notebook.context, MAX_CONTEXT)}" if notebook.context else ""
     return f"Question: {one_line(notebook.question, MAX_QUESTION)}{known}"
+
+
+def _guide(notebook: Notebook) -> str:
+    """How the source wants to be asked, in its own words: data like any other, and fenced like it."""
+    if not notebook.guide:
+        return ""
+    lines = [harmless(line) for line in notebook.guide.splitlines()]
+    shown = fence("\n".join(line for line in lines if line and not is_order(line)), notebook)
+    return f"\nThe source to search, described as data; write queries it can run:\n{shown}"
 
 
 def _aspects(notebook: Notebook) -> str:

@@ -37,10 +37,7 @@ def whole(passages: Iterable[Passage]) -> list[Shown]:
 
 
 def fenced(notebook: Notebook, shown: Sequence[Shown]) -> str:
-    """The sentences, under the handle and title of their source, between two lines that carry the same code.
-
-    The code is a hash of the question and of everything shown: whoever wrote a part of it cannot know it.
-    """
+    """The sentences, under the handle and title of their source, behind a fence."""
     lines: list[str] = []
     document = -1
     for each in shown:
@@ -51,7 +48,14 @@ def fenced(notebook: Notebook, shown: Sequence[Shown]) -> str:
         # What gives orders is never evidence; a model that is not shown it cannot obey it.
         if not is_order(one_line(text, _LONGEST_LINE)):
             lines.append(_line(each, harmless(text)))
-    body = "\n".join(lines)
+    return fence("\n".join(lines), notebook)
+
+
+def fence(body: str, notebook: Notebook) -> str:
+    """The body between two lines that carry the same code.
+
+    The code is a hash of the question and of everything shown: whoever wrote a part of it cannot know it.
+    """
     code = sha256(f"{notebook.question}\n{notebook.context}\n{body}".encode()).hexdigest()[:16]
     return f"<data {code}>\n{body}\n</data {code}>"
 

@@ -33,6 +33,8 @@ MOST_EVIDENCE: Final = 4
 MOST_GAPS: Final = 5
 MOST_QUESTIONS: Final = 3
 LONGEST_QUERY: Final = 200
+LONGEST_STATEMENT: Final = 2_000
+"""For a source with a guide: a query in its own language, such as SQL."""
 LONGEST_ASPECT: Final = 120
 MATTERS: Final = 0.5
 DEFAULT_RELEVANCE: Final = 0.5
@@ -49,7 +51,7 @@ def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: Stems
     asked = frozenset(stems.of(notebook.question))
     named = (each if asked.intersection(stems.of(each)) else f"{each}: {notebook.question}" for each in said if each)
     aspects = tuple(dict.fromkeys(named))[:MOST_ASPECTS] or (notebook.question,)
-    queries = tuple(_queries(shape.queries, aspects, wording))
+    queries = tuple(_queries(shape.queries, aspects, wording, _longest(notebook)))
     return Plan(queries or (Query(notebook.question),), aspects)
 
 
@@ -64,7 +66,7 @@ def reading_of(shape: ReadingShape, notebook: Notebook, passages: Sequence[Passa
     return Reading(
         findings=findings,
         satisfied=shape.satisfied and bool(findings or notebook.findings),
-        follow_ups=tuple(_queries(shape.follow_ups, notebook.aspects, wording)),
+        follow_ups=tuple(_queries(shape.follow_ups, notebook.aspects, wording, _longest(notebook))),
         discoveries=(*pointed_at, *proposed)[:most],
     )
 
@@ -109,9 +111,13 @@ def match_of(shape: ConclusionShape) -> float:
     return _share(shape.match)
 
 
-def _queries(shapes: Sequence[SearchShape], aspects: Sequence[str], wording: Wording) -> Iterator[Query]:
+def _longest(notebook: Notebook) -> int:
+    return LONGEST_STATEMENT if notebook.guide else LONGEST_QUERY
+
+
+def _queries(shapes: Sequence[SearchShape], aspects: Sequence[str], wording: Wording, longest: int) -> Iterator[Query]:
     for shape in shapes[:MOST_QUERIES]:
-        text = wording.plain(shape.text, LONGEST_QUERY)
+        text = wording.plain(shape.text, longest)
         if text:
             yield Query(text, _aspect(shape.aspect, aspects))
 

@@ -12,7 +12,7 @@ from anyio import from_thread, to_thread
 
 from marchwarden.archive import digest
 from marchwarden.clean import one_line
-from marchwarden.contract import Authority, GapCategory
+from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Document, Hit, Query
@@ -64,6 +64,9 @@ class FilesSource:
     async def ready(self, tell: Tell) -> None:
         """Bring the index up to date. The first time, over a large folder, this is what takes long."""
         await self._sync(tell)
+
+    def guide(self) -> str:
+        return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """The documents with the best passages, best first; ties in the order of their paths."""
@@ -143,20 +146,7 @@ class FilesSource:
             extracted = self._extracted(index, relative, content)
         except SourceError as error:
             raise SourceError(f"{one_line(locator)}: {error.detail}", error.category) from error
-        return Document(
-            source=self.name,
-            locator=locator,
-            content=content,
-            text=extracted.text,
-            title=extracted.title,
-            media_type=extracted.media_type,
-            layout=extracted.layout,
-            lines=extracted.lines,
-            marks=extracted.marks,
-            author=extracted.author,
-            published=extracted.published,
-            authority=Authority.MEDIUM,
-        )
+        return extracted.document(self.name, locator, content)
 
     def _extracted(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
         try:

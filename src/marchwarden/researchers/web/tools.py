@@ -1,6 +1,7 @@
 """WebSource: the open web as a source of evidence. Knows no mind, budget or trace."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from anyio import to_thread
 
@@ -40,6 +41,9 @@ class WebSource:
     async def ready(self, tell: Tell) -> None:
         await tell(f"the web is searched through {self._provider.name}")
         await to_thread.run_sync(self._extractor.warm)
+
+    def guide(self) -> str:
+        return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """The pages found, each once and the sites taking turns, none that the source filter leaves out."""
@@ -95,17 +99,8 @@ def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
     if not extracted.text.strip():
         raise SourceError("a page without text", GapCategory.SOURCE_NOT_FOUND)
     locator = canonical(page.url) or page.url
-    return Document(
-        source="web",
-        locator=locator,
-        content=page.content,
-        text=extracted.text,
-        title=extracted.title,
-        media_type=extracted.media_type,
-        layout=extracted.layout,
-        lines=extracted.lines,
-        marks=extracted.marks,
-        author=extracted.author,
+    return replace(
+        extracted.document("web", locator, page.content),
         published=extracted.published or hit.published,
         authority=authority_of(locator),
         links=absolute(extracted.links, locator),
