@@ -5,6 +5,7 @@ researcher written elsewhere may use a word of its own; the enums are the words 
 """
 
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -118,7 +119,10 @@ class ResearchRequest(_Received):
 
 
 class Citation(_Sent):
-    """One verbatim excerpt of something fetched. `text_hash`, `start` and `end` say where it stands in the archive."""
+    """One verbatim excerpt of something fetched. `text_hash`, `start` and `end` say where it stands in the archive.
+
+    `researcher` is who found it, where several were asked.
+    """
 
     source: str
     locator: str
@@ -130,6 +134,9 @@ class Citation(_Sent):
     text_hash: str | None = None
     start: int | None = Field(default=None, ge=0)
     end: int | None = Field(default=None, ge=0)
+    published: date | None = None
+    authority: str | None = None
+    researcher: str | None = None
 
 
 class Gap(_Sent):
@@ -170,8 +177,23 @@ class CostMetadata(_Sent):
     model_id: str
 
 
+class Dispatch(_Sent):
+    """What a PI asked of one researcher, why, and what came of it. `trace_id` is the researcher's own run."""
+
+    researcher: str
+    question: str
+    reason: str
+    outcome: str
+    trace_id: str | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    tokens_used: int = Field(default=0, ge=0)
+
+
 class ResearchResult(_Sent):
-    """What every researcher returns. `trace_complete` is false when the disk refused part of the trace."""
+    """What every researcher returns. `trace_complete` is false when the disk refused part of the trace.
+
+    `dispatches` is who was asked what, where several were asked.
+    """
 
     answer: str
     citations: tuple[Citation, ...] = ()
@@ -183,3 +205,4 @@ class ResearchResult(_Sent):
     cost_metadata: CostMetadata
     trace_id: str
     trace_complete: bool = True
+    dispatches: tuple[Dispatch, ...] = ()

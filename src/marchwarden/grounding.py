@@ -155,6 +155,8 @@ class _Citations:
                 text_hash=document.text_hash,
                 start=excerpt.start,
                 end=excerpt.end,
+                published=document.published,
+                authority=document.authority,
             )
 
 

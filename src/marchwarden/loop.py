@@ -14,22 +14,19 @@ from pydantic import TypeAdapter
 
 from marchwarden.budget import WALL_TIME_SEC, Budget
 from marchwarden.contract import (
-    Depth,
     Gap,
     GapCategory,
-    ResearchConstraints,
     ResearchRequest,
     ResearchResult,
-    known_depth,
 )
 from marchwarden.errors import ArchiveDamaged, SourceError
 from marchwarden.grounding import grounded
 from marchwarden.landing import Flight, landed
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
-from marchwarden.protocols import Mind, Progress, ProgressSink, Source, quiet
+from marchwarden.protocols import Mind, Progress, ProgressSink, Source
 from marchwarden.ranking import PassageIndex, ReadingList, reading_list
 from marchwarden.record import Opening, Record
-from marchwarden.refusals import checked
+from marchwarden.recorded import Recorded
 from marchwarden.store import Store
 from marchwarden.thinking import Thinking
 
@@ -51,54 +48,20 @@ class Pace:
     share_of_tokens: float = 0.5
 
 
-class Investigator:
+class Investigator(Recorded):
     """A researcher: a source, a mind, and the loop between them."""
 
     def __init__(
         self, source: Source, mind: Mind, *, store: Store, fallback: Mind, name: str = "", pace: Pace | None = None
     ) -> None:
+        super().__init__(store)
         self.source = source
         self.mind = mind
-        self.store = store
         self.fallback = fallback
         self.name = name or source.name
         self.pace = pace or Pace()
 
-    async def research(
-        self,
-        question: str,
-        context: str | None = None,
-        depth: str = Depth.BALANCED,
-        constraints: ResearchConstraints | None = None,
-        *,
-        progress: ProgressSink = quiet,
-    ) -> ResearchResult:
-        """Answer one question. Always lands a result, unless the question itself is refused (`InvalidInput`)."""
-        request = checked(
-            {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
-        )
-        return await self._investigate(request, self.store.begin(self._opening(request)), progress)
-
-    async def resume(self, trace_id: str, *, progress: ProgressSink = quiet) -> ResearchResult:
-        """Finish a run that was cut short; what its trace holds is not done again."""
-        record = self.store.reopen(trace_id)
-        if record.result is not None:
-            record.close()
-            return record.result
-        return await self._investigate(record.opening.request, record, progress)
-
-    async def rerun(self, trace_id: str, *, rethink: bool) -> ResearchResult:
-        """Walk a finished run again from its trace and archive alone."""
-        record = self.store.reread(trace_id, rethink=rethink)
-        return await self._investigate(record.opening.request, record, quiet)
-
-    async def fork(self, trace_id: str, before_step: int, *, progress: ProgressSink = quiet) -> ResearchResult:
-        """Go on from a step of another run as a run of its own, with this mind instead of the one it had."""
-        request = self.store.reread(trace_id).opening.request
-        record = self.store.fork(trace_id, before_step, self._opening(request))
-        return await self._investigate(request, record, progress)
-
-    def _opening(self, request: ResearchRequest) -> Opening:
+    def opening(self, request: ResearchRequest) -> Opening:
         return Opening(
             request=request,
             researcher=self.name,
@@ -108,11 +71,8 @@ class Investigator:
             conclusion_tokens=self.mind.conclusion_tokens,
         )
 
-    async def _investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
-        try:
-            return record.finish(await Investigation(self, request, record, progress).run())
-        finally:
-            record.close()
+    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+        return await Investigation(self, request, record, progress).run()
 
 
 class Investigation:
@@ -254,7 +214,7 @@ class Investigation:
         if listed.unaffordable and not listed.passages:
             self.budget.run_short(f"{self.budget.left().tokens} tokens were too few for the next passage")
             return queries, False
-        return queries, bool(queries or listed.unaffordable)
+        return queries, bool(queries or listed.unaffordable or reading.unread)
 
     def _reading_list(self) -> ReadingList:
         """The best unread passages within this round's share of the tokens, or, if none fits, within all of them."""
@@ -269,6 +229,8 @@ class Investigation:
         await self._report("conclude", "weighing the evidence")
         why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth looking for"
         draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
+        if draft and draft.left_undone:
+            self.budget.run_short(draft.left_undone)
         return draft or Draft()
 
     def _landed(self, draft: Draft) -> ResearchResult:

@@ -154,9 +154,35 @@ class Record:
             self.note("fetch", hit.locator, why, self._kept(document))
             return document
         _raise_if_failed(entry)
-        content = self.archive.load(str(entry.fields["content_hash"]))
-        text = self.archive.load(str(entry.fields["text_hash"])).decode()
-        described = entry.fields["result"]
+        return self.document(entry.fields)
+
+    async def dispatch(
+        self, number: int, about: Json, perform: Callable[[], Awaitable[ResearchResult]], why: str
+    ) -> ResearchResult:
+        """What another researcher answered, archived as it came. `perform` raises `SourceError` where it did not."""
+        entry = self._recall("dispatch", str(number))
+        if entry is None:
+            try:
+                result = await perform()
+            except SourceError as error:
+                self.note("dispatch", str(number), why, {**about, **_failure(error)})
+                raise
+            kept = self._keep(result.model_dump_json().encode())
+            self.note("dispatch", str(number), why, {**about, "trace_id": result.trace_id, "result_hash": kept})
+            return result
+        _raise_if_failed(entry)
+        return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
+
+    def fetched(self) -> dict[str, Json]:
+        """What this run fetched, by the hash of its text."""
+        fetches = [entry.fields for entry in self._known.values() if entry.action == "fetch"]
+        return {str(fields["text_hash"]): fields for fields in fetches if fields.get("text_hash")}
+
+    def document(self, fetched: Json) -> Document:
+        """A document as it was fetched; its bytes and its text come from the archive."""
+        content = self.archive.load(str(fetched["content_hash"]))
+        text = self.archive.load(str(fetched["text_hash"])).decode()
+        described = fetched["result"]
         assert isinstance(described, Mapping)
         return _DOCUMENT.validate_python({**described, "content": content, "text": text})
 

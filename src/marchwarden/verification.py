@@ -14,7 +14,7 @@ from marchwarden.errors import ArchiveDamaged, MalformedTrace
 from marchwarden.store import Store
 
 _MARKER: Final = re.compile(r"\[(\d+)\]")
-_BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange")
+_BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange", "result_hash")
 
 Line = Mapping[str, object]
 

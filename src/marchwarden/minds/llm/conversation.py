@@ -59,11 +59,12 @@ class Attempt:
 
 @dataclass
 class Conversation:
-    """A model asked under terms. `attempts` is everything that was sent and received."""
+    """A model asked under terms. `attempts` is everything that was sent and received, `unsent` what did not fit."""
 
     model: Model
     terms: Terms
     attempts: list[Attempt] = field(default_factory=list)
+    unsent: list[str] = field(default_factory=list)
     prompts: dict[str, str] = field(default_factory=dict)
     instructions: dict[str, str] = field(default_factory=dict)
     may_repair: bool = True
@@ -89,7 +90,8 @@ class Conversation:
         return json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
     def failed(self, detail: str) -> MindError:
-        return MindError(detail, self.usage.tokens, self.exchange())
+        kind = TooLittleLeft if self.unsent else MindError
+        return kind(detail, self.usage.tokens, self.exchange())
 
     def request(self, prompt: Prompt, content: str, shape: type[BaseModel]) -> Request:
         return Request(prompt.text, content, shape.__name__, schema_of(shape))
@@ -115,6 +117,8 @@ class Conversation:
             )
             if self.fits(again, FEWEST_TOKENS):
                 read = await self._read(again, shape)
+            else:
+                self.unsent.append("a second try")
         if isinstance(read, Unusable):
             raise self.failed(read.problem)
         return read.value
@@ -133,7 +137,10 @@ class Conversation:
                 return await self._send(request)
             except ModelFailed as failure:
                 wait = pause if failure.wait is None else failure.wait
-                if not failure.retry or wait >= self._seconds_left or not self.fits(request, FEWEST_TOKENS):
+                if not failure.retry or wait >= self._seconds_left:
+                    raise
+                if not self.fits(request, FEWEST_TOKENS):
+                    self.unsent.append("another try")
                     raise
             await anyio.sleep(wait)
         return await self._send(request)
@@ -168,7 +175,8 @@ class Conversation:
         return completion
 
     def _too_little(self, detail: str) -> MindError:
-        return TooLittleLeft(detail, self.usage.tokens, self.exchange()) if not self.attempts else self.failed(detail)
+        self.unsent.append("the request")
+        return self.failed(detail)
 
     async def _begin(self) -> None:
         """The thought's time runs from here: what a model has to load first is not the model's slowness."""

@@ -71,7 +71,8 @@ class LanguageMind:
 
         shown = _as_many_as_fit(passages, fits, WANTED_READING)
         shape = await talk.ask(prompt, for_reading(notebook, shown), ReadingShape)
-        return _thought(talk, reading_of(shape, notebook, shown, self._wording))
+        reading = reading_of(shape, notebook, shown, self._wording)
+        return _thought(talk, replace(reading, unread=tuple(each.id for each in passages[len(shown) :])))
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """Claims from the best sentences found. With nothing read there is nothing to ask a model."""
@@ -86,6 +87,8 @@ class LanguageMind:
             return talk.fits(talk.request(prompt, content, ConclusionShape), answer)
 
         shown = evidence[: len(_as_many_as_fit(evidence, fits, WANTED_CONCLUSION))]
+        if len(shown) < len(evidence):
+            talk.unsent.append(f"{len(evidence) - len(shown)} of {len(evidence)} sentences found")
         shape = await talk.ask(prompt, for_conclusion(notebook, shown), ConclusionShape)
         return _thought(talk, await self._draft(shape, notebook, talk, [each.sentence.id for each in shown]))
 
@@ -108,6 +111,7 @@ class LanguageMind:
                 *withdrawn([each for each in claims if each not in kept], notebook),
             ),
             open_questions=questions_of(shape, notebook, self._wording),
+            left_undone=f"too few tokens were left to conclude with {' and '.join(talk.unsent)}" if talk.unsent else "",
         )
 
     async def _reworded(
@@ -124,6 +128,7 @@ class LanguageMind:
         if not objected or not talk.may_repair:
             return claims
         if not talk.fits(talk.request(prompt, content, RewordingShape), FEWEST_TOKENS):
+            talk.unsent.append("a second look at its claims")
             return claims
         talk.may_repair = False
         try:

@@ -1,7 +1,7 @@
 """Whether a model's own words are carried by the sentences it points at. Stricter than grounding, which comes after.
 
-Besides numbers, names and addresses, a claim may not quote what no sentence says, and most of its words must be the
-evidence's or the question's. Knows no model.
+Besides numbers, names and addresses, a claim may not quote what no sentence says, most of its words must be the
+evidence's or the question's, and it must have to do with what was asked. Knows no model.
 """
 
 import re
@@ -33,6 +33,8 @@ class Support:
         self._notebook = notebook
         self._stems = stems
         self._asked = frozenset(stems.of(notebook.question))
+        # Aspects are named before anything is read: no page has a say in them.
+        self._sought = self._asked.union(*(stems.of(aspect) for aspect in notebook.aspects))
 
     def pointed(self, claim: Claim, shown: Sequence[str]) -> Claim:
         """A claim that points at nothing, given the one sentence shown that carries all of it, if there is one."""
@@ -50,12 +52,14 @@ class Support:
         missing = unsupported(claim.text, excerpts)
         found = [f"not in the evidence: {', '.join(missing)}"] if missing else []
         found += ["quotes what the evidence does not say"] if self._misquotes(claim, excerpts) else []
+        found += [] if self._to_the_point(claim, excerpts) else ["has nothing to do with the question"]
         return found or ([] if self._carried(claim, excerpts) else ["says something else than the evidence"])
 
     def usable(self, claim: Claim) -> bool:
         """Whether grounding may judge it. What it cannot see, invented quotations and other matters, ends here."""
         excerpts = self._excerpts(claim)
-        return not excerpts or (self._carried(claim, excerpts) and not self._misquotes(claim, excerpts))
+        fitting = self._carried(claim, excerpts) and self._to_the_point(claim, excerpts)
+        return not excerpts or (fitting and not self._misquotes(claim, excerpts))
 
     def conflicts(self, shapes: Sequence[ConflictShape], wording: Wording) -> tuple[Conflict, ...]:
         """Between sentences of two documents that were read, as the model names them."""
@@ -89,6 +93,11 @@ class Support:
         said = {stem for each in excerpts for stem in self._stems.of(f"{each.verbatim} {each.document.title}")}
         return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
 
+    def _to_the_point(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+        """Whether the claim or its evidence has a word of what is sought; a page may hold anything besides."""
+        said = {stem for text in (claim.text, *(each.verbatim for each in excerpts)) for stem in self._stems.of(text)}
+        return not self._sought or not said.isdisjoint(self._sought)
+
     def _misquotes(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         said = " ".join(" ".join(excerpt.verbatim.split()) for excerpt in excerpts).casefold()
         return any(" ".join(quoted.split()).casefold() not in said for quoted in _QUOTED.findall(claim.text))
@@ -110,9 +119,9 @@ class Support:
 
 
 def withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:
-    """One gap for the claims that were not carried by their evidence. Their words are not repeated."""
+    """One gap for the claims that may not be judged any further. Their words are not repeated."""
     if not claims:
         return ()
     what = "a statement" if len(claims) == 1 else f"{len(claims)} statements"
-    detail = f"The model wrote {what} that the sentences named as evidence do not carry; left out."
+    detail = f"The model wrote {what} that the evidence does not carry or the question does not ask for; left out."
     return (Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=detail),)

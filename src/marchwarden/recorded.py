@@ -1,0 +1,67 @@
+"""Recorded: a researcher whose every run is on disk, and so can be asked, resumed, walked again and forked.
+
+Knows how runs begin and end, not what happens in between.
+"""
+
+from abc import ABC, abstractmethod
+
+from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.record import Opening, Record
+from marchwarden.refusals import checked
+from marchwarden.store import Store
+
+
+class Recorded(ABC):
+    """Whoever extends it says how a run is opened, and does the research."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @abstractmethod
+    def opening(self, request: ResearchRequest) -> Opening:
+        """What the first line of a run's trace says."""
+
+    @abstractmethod
+    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+        """One question from its first step to its result, recalled from the record as far as that reaches."""
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        """Answer one question. Always lands a result, unless the question itself is refused (`InvalidInput`)."""
+        request = checked(
+            {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
+        )
+        return await self._finished(request, self.store.begin(self.opening(request)), progress)
+
+    async def resume(self, trace_id: str, *, progress: ProgressSink = quiet) -> ResearchResult:
+        """Finish a run that was cut short; what its trace holds is not done again."""
+        record = self.store.reopen(trace_id)
+        if record.result is not None:
+            record.close()
+            return record.result
+        return await self._finished(record.opening.request, record, progress)
+
+    async def rerun(self, trace_id: str, *, rethink: bool) -> ResearchResult:
+        """Walk a finished run again from its trace and archive alone."""
+        record = self.store.reread(trace_id, rethink=rethink)
+        return await self._finished(record.opening.request, record, quiet)
+
+    async def fork(self, trace_id: str, before_step: int, *, progress: ProgressSink = quiet) -> ResearchResult:
+        """Go on from a step of another run as a run of its own, with this mind instead of the one it had."""
+        request = self.store.reread(trace_id).opening.request
+        record = self.store.fork(trace_id, before_step, self.opening(request))
+        return await self._finished(request, record, progress)
+
+    async def _finished(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+        try:
+            return record.finish(await self.investigate(request, record, progress))
+        finally:
+            record.close()
