@@ -5,6 +5,7 @@ MarchwardenError
 │   ├── UnknownTrace        no trace of that id here
 │   └── MalformedTrace      the trace's lines cannot be read as a run
 ├── SourceError             something outside failed: becomes a gap of its category
+│   ├── NoAnswer            a researcher gave a PI no result
 │   ├── Interrupted         another try may mend it (fetching)
 │   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over
@@ -45,6 +46,18 @@ class SourceError(MarchwardenError):
         self.category = category
 
 
+class NoAnswer(SourceError):
+    """A researcher that was dispatched gave no result. `tokens` is what it may have spent all the same.
+
+    `called_off`: not its fault, its answer was no longer needed.
+    """
+
+    def __init__(self, detail: str, tokens: int = 0, *, called_off: bool = False) -> None:
+        super().__init__(detail)
+        self.tokens = tokens
+        self.called_off = called_off
+
+
 class MindError(MarchwardenError):
     """A mind failed to plan, read or conclude. `tokens` is what the failure cost all the same."""
 
@@ -56,7 +69,7 @@ class MindError(MarchwardenError):
 
 
 class TooLittleLeft(MindError):
-    """What is left pays for no thought: nothing was sent, and something stays undone for want of budget."""
+    """What is left does not pay for the thought or for another try at it: something stays undone for the budget."""
 
 
 class StorageError(MarchwardenError):

@@ -17,6 +17,7 @@ from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import (
     MalformedTrace,
     MindError,
+    NoAnswer,
     ReplayDiverged,
     SourceError,
     StorageError,
@@ -159,18 +160,21 @@ class Record:
     async def dispatch(
         self, number: int, about: Json, perform: Callable[[], Awaitable[ResearchResult]], why: str
     ) -> ResearchResult:
-        """What another researcher answered, archived as it came. `perform` raises `SourceError` where it did not."""
+        """What another researcher answered, archived as it came. `perform` raises `NoAnswer` where it did not."""
         entry = self._recall("dispatch", str(number))
         if entry is None:
             try:
                 result = await perform()
-            except SourceError as error:
-                self.note("dispatch", str(number), why, {**about, **_failure(error)})
+            except NoAnswer as error:
+                what: Json = {"detail": error.detail, "tokens": error.tokens, "called_off": error.called_off}
+                self.note("dispatch", str(number), why, {**about, "error": what})
                 raise
             kept = self._keep(result.model_dump_json().encode())
             self.note("dispatch", str(number), why, {**about, "trace_id": result.trace_id, "result_hash": kept})
             return result
-        _raise_if_failed(entry)
+        if failed := _error_of(entry):
+            tokens, called_off = int(str(failed.get("tokens"))), bool(failed.get("called_off"))
+            raise NoAnswer(str(failed.get("detail")), tokens, called_off=called_off)
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
 
     def fetched(self) -> dict[str, Json]:

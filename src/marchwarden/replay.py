@@ -1,7 +1,7 @@
 """Replay: a finished run walked again from its trace and archive alone, sockets closed, and compared with itself."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ from marchwarden.loop import Investigator
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.passages import Passage
 from marchwarden.protocols import Mind, Tell
+from marchwarden.record import Opening
+from marchwarden.recorded import Recorded
 from marchwarden.store import Store
 
 _OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
@@ -69,7 +71,15 @@ class AbsentMind:
         raise ReplayDiverged(f"the trace holds no conclusion of {self.model_id} for {notebook.question!r}")
 
 
-async def rerun(store: Store, trace_id: str, embedded: Mind) -> Rerun:
+Rebuild = Callable[[Store, Opening, Mind, Mind], Recorded]
+"""Makes the researcher of an earlier run out of its opening, the mind it had and the fallback, with nothing outside."""
+
+
+def without_source(store: Store, opening: Opening, mind: Mind, embedded: Mind) -> Recorded:
+    return Investigator(AbsentSource(opening.source, opening.settings), mind, store=store, fallback=embedded)
+
+
+async def rerun(store: Store, trace_id: str, embedded: Mind, rebuild: Rebuild = without_source) -> Rerun:
     """Run it again. The embedded mind thinks anew; a model is taken at its recorded word."""
     recorded = store.reread(trace_id)
     before, opening = recorded.result, recorded.opening
@@ -77,9 +87,8 @@ async def rerun(store: Store, trace_id: str, embedded: Mind) -> Rerun:
         raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
     anew = opening.model_id == embedded.model_id
     mind = embedded if anew else AbsentMind(opening.model_id, opening.conclusion_tokens)
-    source = AbsentSource(opening.source, opening.settings)
     with closed_sockets():
-        after = await Investigator(source, mind, store=store, fallback=embedded).rerun(trace_id, rethink=anew)
+        after = await rebuild(store, opening, mind, embedded).rerun(trace_id, rethink=anew)
     return Rerun(after, differences(before, after))
 
 

@@ -1,0 +1,1 @@
+"""The PI: several researchers behind one contract."""

@@ -1,0 +1,173 @@
+"""The agenda: what is worth asking next, the most promising first, and what only a person can settle.
+
+Fed by the gaps, discoveries and open questions of results. Knows the rules; sends nothing and pays for nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from marchwarden.contract import MAX_QUESTION, DiscoveryType, Gap, GapCategory, Priority, ResearchResult
+from marchwarden.orchestrator.roster import Member, Roster
+from marchwarden.ranking.terms import Stems
+
+WORTH_ASKING: Final = 0.1
+"""Expected gain below which nothing more is asked: weight of the reason, times fit, times what is still unsure."""
+UNANSWERED: Final = 0.9
+PARTLY_ANSWERED: Final = 0.4
+OTHER_SCOPE: Final = 0.95
+MORE_BUDGET: Final = 0.6
+TWICE: Final = 2
+_DISCOVERIES: Final[Mapping[str, float]] = {
+    DiscoveryType.CONTRADICTION: 0.6,
+    DiscoveryType.RELATED_RESEARCH: 0.5,
+    DiscoveryType.NEW_SOURCE: 0.4,
+}
+_QUESTIONS: Final[Mapping[str, float]] = {Priority.HIGH: 0.5, Priority.MEDIUM: 0.3, Priority.LOW: 0.1}
+_FOR_A_PERSON: Final = frozenset({GapCategory.ACCESS_DENIED, GapCategory.CONTRADICTORY_SOURCES})
+
+
+@dataclass(frozen=True)
+class Errand:
+    """One question for one member, why it is asked and what it promises. Below `at_least` tokens it is not worth it."""
+
+    member: Member
+    question: str
+    reason: str
+    gain: float
+    at_least: int = 0
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An errand that was run, and what came back."""
+
+    errand: Errand
+    result: ResearchResult
+    granted: int
+
+
+class Agenda:
+    """The errands that wait. The same question for the same member is asked once, except to be paid better."""
+
+    def __init__(self, roster: Roster, question: str) -> None:
+        self._roster = roster
+        self._question = question
+        self._stems = Stems()
+        self._waiting: dict[tuple[str, frozenset[str], bool], Errand] = {}
+        self._taken: set[tuple[str, frozenset[str], bool]] = set()
+
+    def put(self, errand: Errand) -> None:
+        """Add an errand; one that is there already keeps the better promise and both reasons."""
+        key = self._key(errand)
+        if key in self._taken:
+            return
+        known = self._waiting.get(key)
+        if known is None:
+            self._waiting[key] = errand
+            return
+        reason = known.reason if errand.reason in known.reason else f"{known.reason}; {errand.reason}"
+        self._waiting[key] = replace(known, reason=reason, gain=max(known.gain, errand.gain))
+
+    def take(self) -> Errand | None:
+        """The most promising errand, if any still promises enough; equals in the order of member and question."""
+        errands = sorted(self._waiting.values(), key=lambda each: (-each.gain, each.member.name, each.question))
+        if not errands or errands[0].gain < WORTH_ASKING:
+            return None
+        key = self._key(errands[0])
+        self._taken.add(key)
+        return self._waiting.pop(key)
+
+    def waiting(self) -> int:
+        return sum(errand.gain >= WORTH_ASKING for errand in self._waiting.values())
+
+    def left(self) -> list[Errand]:
+        """What was worth asking and was not asked."""
+        return [errand for errand in self._waiting.values() if errand.gain >= WORTH_ASKING]
+
+    def consider(self, answered: Answered, unsure: float) -> None:
+        """Put on the agenda what a result calls for. `unsure` is how much there is still to gain, 0 to 1."""
+        for errand in (*self._of_gaps(answered), *self._of_discoveries(answered), *self._of_questions(answered)):
+            self.put(replace(errand, gain=round(errand.gain * unsure, 4)))
+
+    def _of_gaps(self, answered: Answered) -> Iterator[Errand]:
+        for gap in answered.result.gaps:
+            match gap.category:
+                case GapCategory.SCOPE_EXCEEDED:
+                    yield from self._specialist(answered, gap)
+                case GapCategory.SOURCE_NOT_FOUND:
+                    weight = PARTLY_ANSWERED if answered.result.citations else UNANSWERED
+                    yield from self._another(answered, _asked(gap.topic), weight, f"{_who(answered)} did not find it")
+                case GapCategory.BUDGET_EXHAUSTED:
+                    yield from self._again(answered)
+
+    def _specialist(self, answered: Answered, gap: Gap) -> Iterator[Errand]:
+        """Whoever the result names for it; else whoever fits it best."""
+        named = [event.suggested_researcher for event in answered.result.discovery_events]
+        named += [member.name for member in self._roster if member.name in gap.detail.casefold().split()]
+        reason = f"it is beyond {_who(answered)}"
+        for member in (self._roster.get(name) for name in named):
+            if member and member is not answered.errand.member:
+                yield Errand(member, answered.errand.question, reason, OTHER_SCOPE)
+                return
+        yield from self._another(answered, answered.errand.question, OTHER_SCOPE, reason)
+
+    def _another(self, answered: Answered, question: str, weight: float, reason: str) -> Iterator[Errand]:
+        """The best fitting member that was not asked this yet."""
+        for member, fit in self._roster.by_fit(question):
+            errand = Errand(member, question, reason, round(weight * fit, 4))
+            if member is not answered.errand.member and self._key(errand) not in self._taken:
+                yield errand
+                return
+
+    def _again(self, answered: Answered) -> Iterator[Errand]:
+        """Once more with at least twice as much, unless that has been tried."""
+        errand = answered.errand
+        if not errand.again and answered.result.cost_metadata.budget_exhausted:
+            reason = f"{errand.member.name} ran out of budget"
+            yield replace(errand, reason=reason, gain=MORE_BUDGET, at_least=TWICE * answered.granted, again=True)
+
+    def _of_discoveries(self, answered: Answered) -> Iterator[Errand]:
+        for event in answered.result.discovery_events:
+            weight, query = _DISCOVERIES.get(event.type, 0.0), _asked(event.query)
+            member = self._roster.get(event.suggested_researcher)
+            if not query or not weight:
+                continue
+            if member is not None:
+                fit = self._roster.fit(member, f"{self._question} {query}")
+                yield Errand(member, query, f"{_who(answered)} came across it", round(weight * fit, 4))
+            elif event.suggested_researcher is None:
+                yield from self._another(answered, query, weight, f"{_who(answered)} came across it")
+
+    def _of_questions(self, answered: Answered) -> Iterator[Errand]:
+        for asked in answered.result.open_questions:
+            question = _asked(asked.question)
+            if question:
+                weight = _QUESTIONS.get(asked.priority, 0.0)
+                yield from self._another(answered, question, weight, f"{_who(answered)} left it open")
+
+    def _key(self, errand: Errand) -> tuple[str, frozenset[str], bool]:
+        return (
+            errand.member.name,
+            frozenset(self._stems.of(errand.question)) or frozenset({errand.question}),
+            errand.again,
+        )
+
+
+def for_a_person(answers: Iterable[Answered]) -> list[Gap]:
+    """What no researcher can settle: refused access and open quarrels, with who tried."""
+    return [
+        gap.model_copy(update={"detail": f"{gap.detail} (for a person to settle; tried: {_who(answered)})"})
+        for answered in answers
+        for gap in answered.result.gaps
+        if gap.category in _FOR_A_PERSON
+    ]
+
+
+def _who(answered: Answered) -> str:
+    return answered.errand.member.name
+
+
+def _asked(text: str) -> str:
+    return " ".join(text.split())[:MAX_QUESTION].strip()

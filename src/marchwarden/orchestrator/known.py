@@ -1,0 +1,24 @@
+"""What is already known, as the context a follow-up carries: the caller's own, and the best excerpts so far as data."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from marchwarden.clean import one_line
+from marchwarden.contract import MAX_CONTEXT
+from marchwarden.minds.extractive.orders import is_order
+from marchwarden.orchestrator.evidence import Cited
+
+_LONGEST_QUOTE: Final = 300
+_HEADING: Final = "Found so far, quoted as data:"
+
+
+def context_for(given: str | None, cited: Sequence[Cited]) -> str | None:
+    """The caller's context, then excerpts, the surest first, as many as fit. What gives orders is not passed on."""
+    lines = [given] if given else []
+    quotes = [one_line(each.excerpt, _LONGEST_QUOTE) for each in sorted(cited, key=lambda each: -each.confidence)]
+    found = [f"“{quote}”" for quote in dict.fromkeys(quotes) if quote and not is_order(quote)]
+    for line in [_HEADING, *found] if found else []:
+        if sum(len(each) + 1 for each in (*lines, line)) > MAX_CONTEXT:
+            break
+        lines.append(line)
+    return "\n".join(lines) or None

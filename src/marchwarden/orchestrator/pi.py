@@ -1,0 +1,267 @@
+"""The PI: answers a question with several researchers, and keeps the contract of a researcher itself.
+
+It plans who is asked what, pays each dispatch out of one purse, follows up what comes back, and has its mind conclude
+from the raw evidence alone. Knows researchers by the contract only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from marchwarden.budget import WALL_TIME_SEC, Budget
+from marchwarden.contract import Citation, Gap, ResearchRequest, ResearchResult
+from marchwarden.disagreement import Disagreements
+from marchwarden.grounding import grounded
+from marchwarden.landing import Flight, landed
+from marchwarden.notebook import Conflict, Document, Draft, Hit, Notebook, Plan
+from marchwarden.orchestrator.agenda import Agenda, Answered, Errand
+from marchwarden.orchestrator.comparison import conflicts, corroborated
+from marchwarden.orchestrator.dispatching import Returned, Round, Sent
+from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
+from marchwarden.orchestrator.known import context_for
+from marchwarden.orchestrator.purse import DISPATCHES, FEWEST_TOKENS, Grant, Purse
+from marchwarden.orchestrator.roster import Member, Roster
+from marchwarden.orchestrator.synthesis import Outcome
+from marchwarden.protocols import Mind, Progress, ProgressSink
+from marchwarden.ranking.terms import Stems
+from marchwarden.record import Opening, Record
+from marchwarden.recorded import Recorded
+from marchwarden.store import Store
+from marchwarden.thinking import Thinking
+
+NAME: Final = "pi"
+PURPOSE: Final = "Answers with several researchers at once, follows up what they find, and compares their evidence."
+PLANNED: Final = "the plan"
+FITS: Final = 0.5
+AT_ONCE: Final = 4
+
+
+class PrincipalInvestigator(Recorded):
+    """A researcher made of researchers."""
+
+    def __init__(self, roster: Roster, mind: Mind, *, store: Store, fallback: Mind, name: str = NAME) -> None:
+        super().__init__(store)
+        self.roster = roster
+        self.mind = mind
+        self.fallback = fallback
+        self.name = name
+
+    def opening(self, request: ResearchRequest) -> Opening:
+        return Opening(
+            request=request,
+            researcher=self.name,
+            source=NAME,
+            settings={"researchers": [_described(member) for member in self.roster]},
+            model_id=self.mind.model_id,
+            conclusion_tokens=self.mind.conclusion_tokens,
+        )
+
+    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+        return await Inquiry(self, request, record, progress).run()
+
+
+class Inquiry:
+    """One question on its way through the researchers to a result."""
+
+    def __init__(
+        self, investigator: PrincipalInvestigator, request: ResearchRequest, record: Record, progress: ProgressSink
+    ) -> None:
+        self.roster = investigator.roster
+        self.request = request
+        self.limits = request.limits()
+        self.record = record
+        self.progress = progress
+        self.store = investigator.store
+        self.notebook = Notebook(request.question, request.context or "", guide=investigator.roster.guide())
+        self.budget = Budget(
+            self.limits,
+            wall_time_sec=WALL_TIME_SEC[request.depth],
+            conclusion_tokens=investigator.mind.conclusion_tokens,
+        )
+        self.thinking = Thinking(investigator.mind, investigator.fallback, self.budget, record)
+        self.agenda = Agenda(self.roster, request.question)
+        self.purse = Purse(0, 0, 0)
+        self.dispatched = 0
+        self.returned: list[Returned] = []
+        self.answers: list[Answered] = []
+        self.cited: list[Cited] = []
+
+    async def run(self) -> ResearchResult:
+        self.record.start_clock()
+        await self._plan()
+        self.purse = Purse(self.budget.left().tokens, self.limits.max_sources, DISPATCHES[self.request.depth])
+        errands = self._first()
+        while errands:
+            await self._dispatch(errands)
+            errands = self._follow_ups() if self._may_go_on() else []
+        self._admit_what_ran_out()
+        noted(self.notebook, self.cited)
+        return self._landed(await self._conclude())
+
+    async def _plan(self) -> None:
+        """Whom to ask first: as the mind addresses its queries, else everybody whom the question fits."""
+        await self._report("plan", f"{len(self.roster)} researchers can be asked")
+        plan = await self.thinking.think(
+            "plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins"
+        )
+        plan = plan or Plan(())
+        self.notebook.aspects = plan.aspects
+        addressed = [self.roster.addressed(query.text) for query in plan.queries]
+        chosen = [(member, question) for member, question in addressed if member is not None]
+        if not chosen:
+            fits = self.roster.by_fit(self.request.question)
+            fitting = [member for member, fit in fits if fit >= FITS] or [member for member, _ in fits[:1]]
+            chosen = [(member, self.request.question) for member in fitting]
+        for member, question in chosen:
+            self.agenda.put(Errand(member, question, PLANNED, self.roster.fit(member, self.request.question)))
+
+    def _first(self) -> list[Sent]:
+        errands: list[Errand] = []
+        while len(errands) < self.purse.affords() and (errand := self.agenda.take()):
+            errands.append(errand)
+        if not errands and self.agenda.waiting():
+            self.budget.run_short(f"{self.budget.left().tokens} tokens were too few to ask anybody")
+        grants = self.purse.split([errand.gain for errand in errands])
+        return [self._sent(errand, grant) for errand, grant in zip(errands, grants, strict=True)]
+
+    def _follow_ups(self) -> list[Sent]:
+        """The most promising errands, each paid for before it is sent."""
+        chosen: list[Sent] = []
+        while len(chosen) < AT_ONCE and (errand := self.agenda.take()):
+            grant = self.purse.one(
+                waiting=min(self.agenda.waiting() + 1, AT_ONCE), at_least=max(errand.at_least, FEWEST_TOKENS)
+            )
+            if grant is None:
+                self.budget.run_short(f"{errand.member.name} could not be paid to look into {errand.question!r}")
+            else:
+                chosen.append(self._sent(errand, grant))
+        return chosen
+
+    def _sent(self, errand: Errand, grant: Grant) -> Sent:
+        self.dispatched += 1
+        given = self.request.context
+        context = given if errand.reason == PLANNED or errand.again else context_for(given, self.cited)
+        return Sent(self.dispatched, errand, grant, context)
+
+    async def _dispatch(self, errands: Sequence[Sent]) -> None:
+        self.budget.iterations_run += 1
+        names = ", ".join(dict.fromkeys(sent.errand.member.name for sent in errands))
+        await self._report("dispatch", f"asking {names}")
+        round_ = Round(self.request, self.record, self.progress, self.budget.left().seconds)
+        returned = await round_.run(errands)
+        self.budget.at(self.record.elapsed)
+        self.returned += returned
+        answers = [each for each in map(self._settled, returned) if each]
+        self.answers += answers
+        for answered in answers:
+            await self._keep_evidence(answered)
+        for answered in answers:
+            self.agenda.consider(answered, self._unsure() * answered.errand.gain)
+
+    def _settled(self, returned: Returned) -> Answered | None:
+        """Book what was spent, whatever came of it."""
+        grant = returned.sent.grant
+        self.purse.settle(grant, returned.tokens)
+        allowed = replace(self.budget.left(), tokens=grant.tokens)
+        self.budget.charge(min(returned.tokens, grant.tokens), allowed, returned.sent.errand.member.name)
+        return Answered(returned.sent.errand, returned.result, grant.tokens) if returned.result else None
+
+    async def _keep_evidence(self, answered: Answered) -> None:
+        """Every cited document becomes a step of this run, so that this trace alone proves the answer."""
+        name, trace_id = answered.errand.member.name, answered.result.trace_id
+        reports = Reports(answered.result, self.store)
+        for citation in reports:
+
+            async def perform(citation: Citation = citation) -> Document:
+                return reports.document(citation)
+
+            hit = Hit(f"{trace_id} {citation.text_hash or citation.raw_excerpt}")
+            document = await self.record.fetch(hit, perform, f"cited by {name} in its run {trace_id}")
+            self.cited.append(placed(citation, document, name))
+
+    def _unsure(self) -> float:
+        """How much of the question is still open, by the surest answer to it so far."""
+        sure = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
+        return 1.0 - max(sure, default=0.0)
+
+    def _may_go_on(self) -> bool:
+        """Whether another round may begin; if not, what was left undone for it is booked as a shortage."""
+        left = self.budget.left()
+        if not self.agenda.waiting():
+            return False
+        ran_out = {
+            f"all {self.limits.max_iterations} rounds were used": left.iterations <= 0,
+            f"the {self.budget.wall_time_sec:g} seconds were over": left.seconds <= 0,
+            "nothing more could be paid": not self.purse.affords(),
+        }
+        short = [what for what, it_did in ran_out.items() if it_did]
+        for what in short:
+            self.budget.run_short(f"{what} before {self.agenda.waiting()} follow-ups were asked")
+        return not short
+
+    def _admit_what_ran_out(self) -> None:
+        """A researcher that ran out, and was not asked again with more, leaves something undone for the whole."""
+        asked_again = {answered.errand.member.name for answered in self.answers if answered.errand.again}
+        for answered in self.answers:
+            errand = answered.errand
+            if answered.result.cost_metadata.budget_exhausted and (
+                errand.again or errand.member.name not in asked_again
+            ):
+                self.budget.run_short(f"{errand.member.name} ran out of its share of the budget")
+
+    async def _conclude(self) -> Draft:
+        await self._report("conclude", f"weighing {len(self.cited)} excerpts of {len(self.answers)} answers")
+        why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth asking"
+        draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
+        if draft is None or not draft.claims:
+            return draft or Draft()
+        stems = Stems()
+        quarrels = conflicts(self.notebook, self.cited, Disagreements(stems))
+        backed = corroborated(draft, self.notebook, stems)
+        return replace(backed, conflicts=_merged(draft.conflicts, quarrels))
+
+    def _landed(self, draft: Draft) -> ResearchResult:
+        checked = grounded(draft, self.notebook)
+        counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
+        self.record.note("ground", "", "every claim is held against its excerpts", {"result": counted})
+        outcome = Outcome(self.returned, self.answers, self.cited)
+        thoughtless = [Gap(topic="mind", category=each.category, detail=each.detail) for each in self.thinking.failures]
+        flight = Flight(
+            trace_id=self.record.trace_id,
+            source=NAME,
+            model_id=self.thinking.mind.model_id,
+            began_on=self.record.began_on,
+            elapsed=self.record.elapsed,
+            failures=(*thoughtless, *outcome.failures(checked)),
+            left_out=(),
+        )
+        return outcome.extended(landed(draft, checked, self.notebook, self.budget, flight))
+
+    async def _report(self, step: str, message: str) -> None:
+        await self.progress(
+            Progress(
+                trace_id=self.record.trace_id,
+                step=step,
+                message=message,
+                iteration=self.budget.iterations_run,
+                tokens_used=self.budget.tokens_used,
+                token_budget=self.limits.token_budget,
+                sources=len({cited.document.text_hash for cited in self.cited}),
+            )
+        )
+
+
+def _described(member: Member) -> Mapping[str, object]:
+    return {
+        "name": member.name,
+        "purpose": member.purpose,
+        "scope": list(member.scope),
+        "given": member.given,
+        "settings": member.settings,
+    }
+
+
+def _merged(ours: Sequence[Conflict], theirs: Sequence[Conflict]) -> tuple[Conflict, ...]:
+    """Each pair of places once."""
+    pairs = {frozenset({conflict.one, conflict.other}): conflict for conflict in (*theirs, *ours)}
+    return tuple(pairs.values())

@@ -1,0 +1,83 @@
+"""The roster: who can be asked, and what each is for. Knows no question and no run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from marchwarden.errors import InvalidInput
+from marchwarden.protocols import Researcher
+from marchwarden.ranking.terms import Stems
+
+NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+GIVEN: Final = 1.0
+"""A researcher whose sources the caller put before it fits whatever the caller asks."""
+GENERAL: Final = 0.8
+"""One that declares no scope takes any question."""
+IN_SCOPE: Final = 0.9
+OUT_OF_SCOPE: Final = 0.3
+
+
+@dataclass(frozen=True)
+class Member:
+    """One researcher: what it is called, what it is for, and what is needed to build it again.
+
+    `scope` are words of the questions it is for; without any it takes all of them. `given` says that the caller put its
+    sources there for this question.
+    """
+
+    name: str
+    purpose: str
+    researcher: Researcher = field(repr=False)
+    scope: tuple[str, ...] = ()
+    given: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise InvalidInput(f"a researcher is named in small letters, digits, - and _: not {self.name!r}")
+
+
+class Roster:
+    """All members, in a fixed order, each name once."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = {member.name: member for member in members}
+        if len(self._members) < len(members):
+            raise InvalidInput("two researchers have the same name")
+        self._stems = Stems()
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members.values())
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def get(self, name: str | None) -> Member | None:
+        return self._members.get(name or "")
+
+    def fit(self, member: Member, question: str) -> float:
+        """How well a question is this member's kind of question, from what it declares of itself."""
+        if member.given:
+            return GIVEN
+        if not member.scope:
+            return GENERAL
+        asked = set(self._stems.of(question))
+        return IN_SCOPE if asked & set(self._stems.of(" ".join(member.scope))) else OUT_OF_SCOPE
+
+    def by_fit(self, question: str) -> list[tuple[Member, float]]:
+        """Everybody, the best fitting first, equals in their order."""
+        fits = [(member, self.fit(member, question)) for member in self]
+        return sorted(fits, key=lambda each: -each[1])
+
+    def guide(self) -> str:
+        """The roster as a mind is told of it."""
+        lines = [f"{member.name}: {member.purpose}" for member in self]
+        return "\n".join(["Researchers that can be asked. Write each query as NAME: what to ask.", *lines])
+
+    def addressed(self, text: str) -> tuple[Member | None, str]:
+        """Whom a query of a mind is meant for, and what it asks: `arxiv: span of suspension bridges`."""
+        name, colon, rest = text.partition(":")
+        member = self.get(name.strip().casefold()) if colon else None
+        return (member, rest.strip()) if member and rest.strip() else (None, text)
