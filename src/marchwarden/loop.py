@@ -280,7 +280,8 @@ class Investigation:
         asked = {query.text for query in self.notebook.queries}
         aspects = {query.text.strip()[:LONGEST_QUERY]: query.aspect for query in queries}
         new = [text for text in aspects if text and text not in asked][:QUERIES_A_ROUND]
-        return [Query(text, aspects[text], self.budget.limits.domains, self.depth) for text in new]
+        domains, question = self.budget.limits.domains, self.notebook.question
+        return [Query(text, aspects[text], domains, self.depth, question) for text in new]
 
     def _could_not(self, topic: str, error: SourceError) -> None:
         if error.category is GapCategory.BUDGET_EXHAUSTED:

@@ -27,12 +27,16 @@ _EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6}))?")
 
 @dataclass(frozen=True)
 class Query:
-    """One thing to search for, which aspect of the question it serves, and where and how hard to look."""
+    """One thing to search for, which aspect of the question it serves, and where and how hard to look.
+
+    `question` is what the run was asked, for a source that understands whole questions.
+    """
 
     text: str
     aspect: str = ""
     domains: tuple[str, ...] = ()
     depth: Depth = Depth.BALANCED
+    question: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,12 +146,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a mind made of some passages: what it found, what it would search for next, and whether it has enough."""
+    """What a mind made of some passages: what it found, what it would search for next, and whether it has enough.
+
+    `unread`: ids of passages it was given and could not take in with what it was allowed. They wait for another round.
+    """
 
     findings: tuple[Finding, ...] = ()
     satisfied: bool = False
     follow_ups: tuple[Query, ...] = ()
     discoveries: tuple[DiscoveryEvent, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,13 +180,17 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Draft:
-    """A conclusion as a mind gives it: claims that point at evidence. `match`: how well they meet the question."""
+    """A conclusion as a mind gives it: claims that point at evidence. `match`: how well they meet the question.
+
+    `left_undone`: what it would have done with more tokens, in words; empty when they sufficed.
+    """
 
     claims: tuple[Claim, ...] = ()
     match: float = 0.0
     conflicts: tuple[Conflict, ...] = ()
     gaps: tuple[Gap, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
+    left_undone: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,7 +251,7 @@ class Notebook:
         return added
 
     def note(self, reading: Reading, passages: Iterable[Passage]) -> None:
-        self.read.update(passage.id for passage in passages)
+        self.read.update(passage.id for passage in passages if passage.id not in reading.unread)
         self.findings.extend(finding for finding in reading.findings if self.has(finding.evidence))
         self.discoveries.extend(event for event in reading.discoveries if event not in self.discoveries)
 

@@ -39,7 +39,7 @@ class Thinking:
             except MindError as error:
                 self._book(error.tokens, left, action)
                 if isinstance(error, TooLittleLeft):
-                    self.budget.run_short(f"{left.tokens} tokens were too few for {mind.model_id} to {action}")
+                    self.budget.run_short(f"too little was left for {mind.model_id} to {action}: {error.detail}")
                 self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))
                 continue
             self._book(thought.tokens, left, action)
@@ -62,6 +62,7 @@ class Thinking:
                 with anyio.fail_after(left.seconds):
                     return await ask(mind, left)
             except TimeoutError as error:
-                raise MindError(f"no answer within {left.seconds:.0f} s") from error
+                # What it had spent by then nobody can say: it is taken to be all it might.
+                raise MindError(f"no answer within {left.seconds:.0f} s", left.tokens) from error
 
         return perform

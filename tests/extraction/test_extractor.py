@@ -1,3 +1,4 @@
+import gc
 import os
 import sys
 import threading
@@ -11,6 +12,7 @@ import pytest
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable, extract
 from tests.extraction import samples
+from tests.extraction.workers import numbers, signed
 
 BOMB = (
     b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
@@ -19,9 +21,9 @@ BOMB = (
 )
 
 
-def child(code: str, *, seconds: float = 20.0) -> Extractor:
+def child(code: str, *, seconds: float = 20.0, idle: float = 60.0) -> Extractor:
     """An extractor whose worker is a program of the test's."""
-    return Extractor(workers=1, seconds=seconds, command=[sys.executable, "-c", code])
+    return Extractor(workers=1, seconds=seconds, idle=idle, command=[sys.executable, "-c", code])
 
 
 def refusal(extractor: Extractor, content: bytes, name: str = "document") -> str:
@@ -145,3 +147,30 @@ def test_warm_workers_are_started_once_used_and_stopped_with_the_rest() -> None:
         extractor.warm()
         extractor.warm()
         assert extractor.extract(samples.pdf(["warm"]), "a.pdf").text == "warm"
+
+
+def test_warming_counts_the_workers_that_are_there(tmp_path: Path) -> None:
+    with child(signed(tmp_path)) as extractor:
+        extractor.extract(samples.PAGE, "page")
+        extractor.warm()
+        extractor.extract(samples.PAGE, "page")
+        assert len(numbers(tmp_path)) == 1
+
+
+def test_a_worker_that_is_idle_for_too_long_ends_and_the_next_document_gets_another(tmp_path: Path) -> None:
+    with child(signed(tmp_path), idle=1.0) as extractor:
+        extractor.extract(samples.PAGE, "page")
+        (first,) = numbers(tmp_path)
+        os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+        assert extractor.extract(samples.PAGE, "page").title == "Tides"
+        assert len(numbers(tmp_path)) == 2
+
+
+def test_an_extractor_that_nobody_closes_takes_its_workers_with_it(tmp_path: Path) -> None:
+    extractor = child(signed(tmp_path))
+    extractor.extract(samples.PAGE, "page")
+    del extractor
+    gc.collect()
+    (number,) = numbers(tmp_path)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)

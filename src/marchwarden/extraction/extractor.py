@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,14 +20,15 @@ from marchwarden.extraction.frames import LARGEST_ANSWER, Refused, receive, send
 
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30
+IDLE_SECONDS: Final = 60.0
 _CLOSING_SECONDS: Final = 5.0
 
 
 class Extractor:
     """Reads documents, from any thread. A worker that hangs or dies costs its document, never the caller.
 
-    At most `workers` processes run at once; they start when they are needed and stay until `close`, after which new
-    ones may start.
+    At most `workers` processes run at once; they start when they are needed and stay until nothing came for `idle`
+    seconds, until `close`, or until the extractor itself is gone. After any of these new ones may start.
     """
 
     def __init__(
@@ -34,15 +37,19 @@ class Extractor:
         workers: int = 2,
         seconds: float = SECONDS,
         memory: int = MEMORY,
+        idle: float = IDLE_SECONDS,
         command: Sequence[str] = (sys.executable, "-P", "-s", "-m", "marchwarden.extraction.worker"),
     ) -> None:
         self._seconds = seconds
-        self._command = (*command, str(seconds), str(memory))
+        # A worker ends by itself when it was idle for too long. None is used that might be about to.
+        self._fresh_seconds = idle / 2
+        self._command = (*command, str(seconds), str(memory), str(idle))
         self._workers = workers
         self._free = threading.BoundedSemaphore(workers)
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._returning = threading.Lock()
         self._closings = 0
+        weakref.finalize(self, _stop_all, self._idle)
 
     def extract(self, content: bytes, name: str) -> Extracted:
         """The clean text of a document; raises `Unreadable` with the reason when there is none.
@@ -61,16 +68,20 @@ class Extractor:
 
     def warm(self) -> None:
         """Start the workers before they are needed: they load their readers while the caller waits for other things."""
-        while self._idle.qsize() < self._workers:
-            self._idle.put(_Worker(self._command))
+        closings, warm = self._closings, list[_Worker]()
+        try:
+            while self._free.acquire(blocking=False):
+                warm.append(self._worker())
+        finally:
+            for worker in warm:
+                self._take_back(worker, closings)
+                self._free.release()
 
     def close(self) -> None:
         """Stop the idle workers at once, and those that still read as soon as they have."""
         with self._returning:
             self._closings += 1
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().stop()
+        _stop_all(self._idle)
 
     def __enter__(self) -> Self:
         return self
@@ -90,8 +101,9 @@ class Extractor:
         with suppress(Empty):
             while True:
                 worker = self._idle.get_nowait()
-                if worker.usable:
+                if worker.usable and worker.idle_seconds < self._fresh_seconds:
                     return worker
+                worker.stop()
         return _Worker(self._command)
 
 
@@ -112,10 +124,15 @@ class _Worker:
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self._answers: IO[bytes] = self._process.stdout
+        self._idle_since = time.monotonic()
 
     @property
     def usable(self) -> bool:
         return self._process.poll() is None
+
+    @property
+    def idle_seconds(self) -> float:
+        return time.monotonic() - self._idle_since
 
     def read(self, content: bytes, name: str, seconds: float) -> Extracted:
         too_late = threading.Event()
@@ -137,6 +154,7 @@ class _Worker:
         finally:
             watchdog.cancel()
             watchdog.join()
+            self._idle_since = time.monotonic()
 
     def _exchange(self, content: bytes, name: str) -> Extracted:
         send(self._requests, name.encode("utf-8", "replace"))
@@ -153,3 +171,9 @@ class _Worker:
                 pipe.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSING_SECONDS)
+
+
+def _stop_all(idle: SimpleQueue[_Worker]) -> None:
+    with suppress(Empty):
+        while True:
+            idle.get_nowait().stop()

@@ -1,12 +1,13 @@
-"""The process that reads dangerous documents: `python -m marchwarden.extraction.worker SECONDS BYTES`.
+"""The process that reads dangerous documents: `python -m marchwarden.extraction.worker SECONDS BYTES IDLE_SECONDS`.
 
-Reads a name and a document from standard input, answers on standard output, and again, until the input ends. It limits
-its own memory; whoever started it limits its time and kills it.
+Reads a name and a document from standard input, answers on standard output, and again, until the input ends or none
+comes for too long. It limits its own memory; whoever started it limits its time and kills it.
 """
 
 import math
 import os
 import resource
+import select
 import signal
 import sys
 from contextlib import suppress
@@ -17,10 +18,12 @@ from marchwarden.extraction.formats import extract
 from marchwarden.extraction.frames import Refused, packed, receive, send
 
 _GRACE_SECONDS: Final = 2
+_PAGE: Final = b"<html><body><article><p>A short page, read for what reading it loads.</p></article></body></html>"
 
 
-def serve(requests: IO[bytes], answers: IO[bytes], seconds: float) -> None:
+def serve(requests: IO[bytes], answers: IO[bytes], seconds: float, idle: float) -> None:
     while True:
+        signal.alarm(math.ceil(idle))
         try:
             name, content = receive(requests).decode(), receive(requests)
         except ConnectionError:
@@ -28,7 +31,6 @@ def serve(requests: IO[bytes], answers: IO[bytes], seconds: float) -> None:
         # Should whoever started us be gone, nobody is left to kill us: the alarm's default action does.
         signal.alarm(math.ceil(seconds) + _GRACE_SECONDS)
         send(answers, packed(_read(content, name)))
-        signal.alarm(0)
 
 
 def _read(content: bytes, name: str) -> Extracted | Refused:
@@ -44,21 +46,26 @@ def _read(content: bytes, name: str) -> Extracted | Refused:
         return Refused("it is nested too deeply")
 
 
-def _load_readers() -> None:
-    """What nearly every document needs, before the first one comes; a missing reader is told with its document."""
+def _load_readers(requests: IO[bytes]) -> None:
+    """What nearly every page needs, and what short ones need besides, unless a document waits for us already.
+
+    A missing reader is told with its document.
+    """
     with suppress(ImportError):
         import marchwarden.extraction.webpage  # noqa: F401, PLC0415 - imported for what importing it loads
+    if not select.select([requests], [], [], 0)[0]:
+        _read(_PAGE, "page.html")
 
 
 def main() -> None:
-    seconds, memory = float(sys.argv[1]), int(sys.argv[2])
+    seconds, memory, idle = float(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # A library that prints must not speak on the answers' pipe.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    _load_readers()
-    serve(sys.stdin.buffer, answers, seconds)
+    _load_readers(sys.stdin.buffer)
+    serve(sys.stdin.buffer, answers, seconds, idle)
 
 
 if __name__ == "__main__":

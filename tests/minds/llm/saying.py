@@ -27,6 +27,7 @@ class SayingModel:
     usage: Usage | None = field(default_factory=lambda: Usage(input=100, output=20))
     model_id: str = "saying:model"
     frame_tokens: int = 0
+    repeats_shape: bool = False
     asked: list[Request] = field(default_factory=list)
     limits: list[int] = field(default_factory=list)
     readied: int = 0

@@ -9,6 +9,10 @@ import pytest
 
 from marchwarden.errors import MindError
 from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.llm.conversation import Conversation, Terms
+from marchwarden.minds.llm.estimate import tokens_at_most
+from marchwarden.minds.llm.prompting import prompt_for
+from marchwarden.minds.llm.shapes import ConclusionShape
 from marchwarden.minds.llm.specs import model_for
 from tests.minds.llm.saying import a_notebook, allowed
 from tests.world.model_house import KEYS
@@ -112,15 +116,30 @@ async def test_a_service_that_takes_no_schema_is_asked_in_words_from_then_on(wor
     assert [call.status for call in world.model_log.calls()] == [400, 200, 200]
 
 
-async def test_a_compatible_server_that_ignores_the_schema_is_asked_again_in_words(world: World) -> None:
+async def test_a_compatible_server_is_told_the_shape_in_words_too_and_in_nothing_else_once_it_ignored_it(
+    world: World,
+) -> None:
     plan = json.dumps({"aspects": [], "queries": [{"text": "Alder Bridge"}]})
     mind = chosen_mind(None, world.models.environ("openai", script=["I think, therefore.", f"Sure: {plan}"]))
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.value.queries[0].text == "Alder Bridge"
     first, second = world.model_log.calls()
     assert first.ask is not None and second.ask is not None
-    assert "fits this schema" not in first.ask.prompt
-    assert "fits this schema" in second.ask.prompt
+    assert "fits this schema" in first.ask.prompt and first.ask.schema is not None
+    assert "fits this schema" in second.ask.prompt and second.ask.schema is None
+
+
+async def test_a_shape_that_travels_twice_is_counted_twice_before_it_is_sent(world: World) -> None:
+    environ = world.models.environ("openai")
+    model = model_for(environ["MARCHWARDEN_MODEL"], environ)
+    talk = Conversation(model, Terms(tokens=20_000, seconds=60.0, longest_answer=500))
+    request = talk.request(prompt_for("conclude"), "Question: why?", ConclusionShape)
+    at_most = talk.most(request)
+    await model.complete(request, 500, 60.0)
+    (call,) = world.model_log.calls()
+    assert 0 < call.bill.input + call.bill.cache_read <= at_most
+    model.in_words = True
+    assert talk.most(request) + tokens_at_most(request.schema_text) <= at_most
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -24,7 +24,7 @@ from marchwarden.verification import verify
 ADDRESS: Final = "MARCHWARDEN_REAL_MODEL_URL"
 QUESTIONS: Final = "MARCHWARDEN_REAL_QUESTIONS"
 HOW_MANY: Final = 20
-LIMITS: Final = ResearchConstraints(max_iterations=1, token_budget=10_000, max_wall_time_sec=600.0)
+LIMITS: Final = ResearchConstraints(max_iterations=1, token_budget=8_000, max_sources=5, max_wall_time_sec=1_800.0)
 
 
 @dataclass(frozen=True)

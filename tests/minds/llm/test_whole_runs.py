@@ -1,109 +1,71 @@
 """Whole runs with a model behind them: whatever it does, the service's own log proves that the budget held."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from marchwarden.contract import GapCategory, ResearchConstraints, ResearchResult
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.contract import ResearchConstraints
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.replay import rerun
 from marchwarden.store import Store
 from marchwarden.verification import verify
-from tests.investigating import QUESTION, an_investigator
+from tests.overspending import SERVICES, Landed, Run, all_landed
 from tests.world.model_orders import Orders
 from tests.world.world import World
 
-SERVICES = ("anthropic", "openai")
 BUDGETS = (1_000, 9_000)
-AT_ONCE = 16
 SECONDS = 6.0
 INVENTED = ("1875", "Munchausen", "evil.example")
-
-
-@dataclass(frozen=True)
-class Run:
-    name: str
-    service: str
-    orders: Orders
-    budget: int
-
-
-@dataclass(frozen=True)
-class Landed:
-    run: Run
-    result: ResearchResult
-    billed: int
-    calls: int
 
 
 def all_runs(world: World) -> Iterator[Run]:
     for service in SERVICES:
         for personality in sorted(set(world.models.personalities) - {"scripted"}):
             for budget in BUDGETS:
-                name = f"{service}-{personality}-{budget}"
-                yield Run(name, service, Orders(personality=personality, run=name), budget)
+                yield a_run(service, Orders(personality=personality), budget)
         for trouble in sorted(world.models.faults):
             for budget in (2_000, 20_000):
-                name = f"{service}-{trouble}-{budget}"
-                yield Run(name, service, Orders(trouble=trouble, run=name), budget)
+                yield a_run(service, Orders(trouble=trouble), budget)
 
 
-async def landed(world: World, folder: Path, run: Run) -> Landed:
-    mind = chosen_mind(None, world.models.environ(run.service, run.orders))
-    limits = ResearchConstraints(token_budget=run.budget, max_iterations=2, max_wall_time_sec=SECONDS)
-    result = await an_investigator(folder, mind=mind).research(QUESTION, constraints=limits)
-    return Landed(run, result, world.model_log.billed(run.name), len(world.model_log.calls(run.name)))
+def a_run(service: str, orders: Orders, budget: int) -> Run:
+    name = f"{service}-{orders.trouble or orders.personality}-{budget}"
+    limits = ResearchConstraints(token_budget=budget, max_iterations=2, max_wall_time_sec=SECONDS)
+    return Run(service, replace(orders, run=name), limits)
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Landed], Path]:
     """Every personality and every fault, on both services, under tight and easy budgets, a few at a time."""
     folder = tmp_path_factory.mktemp("runs")
-    found: list[Landed] = []
-
-    async def run_all(world: World) -> None:
-        limiter = anyio.CapacityLimiter(AT_ONCE)
-
-        async def one(run: Run) -> None:
-            async with limiter:
-                found.append(await landed(world, folder, run))
-
-        async with anyio.create_task_group() as group:
-            for run in all_runs(world):
-                group.start_soon(one, run)
-
     with World() as world:
-        anyio.run(run_all, world)
-    return found, folder
+        return anyio.run(all_landed, world, folder, [*all_runs(world)]), folder
 
 
 def test_every_run_lands_within_its_budget_by_the_service_s_own_log(everything):
     runs, _ = everything
     assert len(runs) > 250
-    assert [(each.run.name, each.billed) for each in runs if each.billed > each.run.budget] == []
-    assert [each.run.name for each in runs if each.result.cost_metadata.tokens_used > each.run.budget] == []
+    assert [(each.run.name, each.billed) for each in runs if each.overspent] == []
 
 
 def test_what_was_billed_was_booked(everything):
     """Booked may be more than billed: a request lost on the way is paid for as if it had been answered."""
     runs, _ = everything
-    assert [each.run.name for each in runs if each.result.cost_metadata.tokens_used < each.billed] == []
+    assert [each.run.name for each in runs if each.unbooked] == []
 
 
-def test_a_spent_budget_and_its_gap_agree(everything):
-    for each in everything[0]:
-        exhausted = any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in each.result.gaps)
-        assert each.result.cost_metadata.budget_exhausted == exhausted, each.run.name
+def test_a_budget_is_said_to_be_spent_exactly_when_something_was_left_undone_for_it(everything):
+    runs, _ = everything
+    assert [(each.run.name, each.undone) for each in runs if each.misreported] == []
 
 
 def test_the_evidence_is_kept_whatever_happens_to_the_model(everything):
     """With an easy budget a failing model leaves the extractive mind to conclude, and a gap that says so."""
     for each in everything[0]:
-        if each.run.orders.trouble and each.run.budget == 20_000:
+        if each.run.orders.trouble and each.run.limits.token_budget == 20_000:
             assert each.result.citations, each.run.name
 
 

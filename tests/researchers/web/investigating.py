@@ -37,11 +37,15 @@ def an_investigator(
     provider: Provider | None = None,
     resolver: Resolver = nowhere,
     also_allowed: str = "",
+    patience: float = 1.0,
 ) -> Investigator:
-    """A web researcher in this world. So impatient that no fault is waited for long, and none hidden by a queue."""
+    """A web researcher in this world. So impatient that no fault is waited for long, and none hidden by a queue.
+
+    Where nothing is at fault, `patience` keeps a busy machine from being taken for one.
+    """
     store = Store(folder)
     settings = FetchSettings(
-        page_seconds=PAGE_SECONDS,
+        page_seconds=PAGE_SECONDS * patience,
         per_host=32,
         at_once=32,
         host_delay=0.0,
@@ -49,9 +53,9 @@ def an_investigator(
         allowed=AllowedHosts.parsed(f"{world.allow_hosts},{also_allowed}"),
     )
     found_by = provider or chosen_provider(
-        world.environ(bait=bait, trouble=trouble), ApiClient(seconds=SEARCH_SECONDS, pause=0.05)
+        world.environ(bait=bait, trouble=trouble), ApiClient(seconds=SEARCH_SECONDS * patience, pause=0.05)
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive), resolver=resolver)
     mind = ExtractiveMind()
-    source = WebSource(found_by, fetcher, Extractor(seconds=READING_SECONDS))
+    source = WebSource(found_by, fetcher, Extractor(seconds=READING_SECONDS * patience))
     return Investigator(source, mind, store=store, fallback=mind, name="web")

@@ -130,8 +130,10 @@ async def test_what_such_a_page_states_is_cited_and_does_nothing_to_the_terminal
 
 
 def payloads() -> list[str]:
+    named = Path(os.environ[CORPUS])
+    corpus = named / "attacks.jsonl" if named.is_dir() else named
     # Not splitlines: an attack may hold any character that ends a line for Python.
-    lines = Path(os.environ[CORPUS]).read_text(encoding="utf-8").split("\n")
+    lines = corpus.read_text(encoding="utf-8").split("\n")
     return [json.loads(line)["payload"] for line in lines if line.strip()]
 
 
@@ -141,7 +143,7 @@ def said_of(texts: Sequence[str], run: Run) -> list[str]:
     return [claim for claim in run.claims if any(claim in text for text in flat)]
 
 
-@pytest.mark.skipif(CORPUS not in os.environ, reason=f"{CORPUS} names no JSONL file of attacks")
+@pytest.mark.skipif(CORPUS not in os.environ, reason=f"{CORPUS} names no JSONL of attacks")
 async def test_no_attack_of_a_corpus_reaches_the_answer(calm: Run, tmp_path: Path) -> None:
     attacks = payloads()
     assert attacks

@@ -1,5 +1,7 @@
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from marchwarden.notebook import Hit, Link, Query
 from marchwarden.researchers.web.naming import name_for, readable
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
+from tests.extraction.workers import numbers, signed
 from tests.researchers.web.providers.asking import API
 from tests.world.world import World
 
@@ -147,3 +150,11 @@ def test_a_charset_no_page_is_written_in_is_not(charset: str) -> None:
 def test_what_is_utf_8_after_all_is_left_alone() -> None:
     content = "Fluß".encode()
     assert readable(a_page(content, charset="windows-1252")) == content
+
+
+async def test_readers_stay_for_the_next_page(world: World, tmp_path: Path) -> None:
+    with Extractor(workers=1, command=[sys.executable, "-c", signed(tmp_path)]) as extractor:
+        web = a_source(world, extractor)
+        await web.fetch(Hit(world.url("ferris")))
+        await web.fetch(Hit(world.url("bridge")))
+    assert len(numbers(tmp_path)) == 1

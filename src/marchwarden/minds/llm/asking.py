@@ -43,13 +43,18 @@ def for_conclusion(notebook: Notebook, shown: Sequence[Shown]) -> str:
 
 
 def for_rewording(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
-    """Each claim with its number, what is wrong with it, and the sentences it points at."""
+    """Each claim with its number, what is wrong with it, and the sentences it points at.
+
+    A line each: weak models give back the whole line of a claim.
+    """
     lines: list[str] = []
     shown: dict[str, Shown] = {}
     for number, claim, objections in claims:
-        lines.append(
-            f"{number}. {one_line(claim.text)} — evidence {', '.join(claim.evidence)}; {'; '.join(objections)}"
-        )
+        lines += [
+            f"{number}. {one_line(claim.text)}",
+            f"wrong with {number}: {'; '.join(objections)}",
+            f"evidence of {number}: {', '.join(claim.evidence)}",
+        ]
         shown |= {each.sentence.id: each for evidence in claim.evidence for each in sentences_of(notebook, evidence)}
     return "\n".join(["Claims:", *lines, "Evidence:", fenced(notebook, _in_order(list(shown.values())))])
 

@@ -42,6 +42,7 @@ class ClaudeAgentModel:
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     frame_tokens: int = FRAME_TOKENS
+    repeats_shape: bool = False
 
     async def ready(self) -> None:
         await to_thread.run_sync(import_module, "claude_agent_sdk")

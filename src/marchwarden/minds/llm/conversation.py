@@ -5,6 +5,7 @@ nothing of notebooks.
 """
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -27,17 +28,22 @@ FEWEST_TOKENS: Final = 120
 """An answer that may not be longer than this is not worth asking for."""
 SHORTEST_WAIT: Final = 0.05
 """Seconds. A request that may not take longer is not sent."""
-_LAST_MOMENT: Final = 0.25
+LAST_MOMENT: Final = 1.0
+"""Seconds before a thought would be cut off, in which it says what it has cost. Short thoughts take less."""
 _SHARE_OF_LAST_MOMENT: Final = 0.05
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What one thought may spend, all its attempts together, and how long each answer may be."""
+    """What one thought may spend, all its attempts together, and how long each answer may be.
+
+    `seconds` count from the moment the model is ready, `within` from the beginning: then the thought is cut off.
+    """
 
     tokens: int
     seconds: float
     longest_answer: int
+    within: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class Conversation:
     instructions: dict[str, str] = field(default_factory=dict)
     may_repair: bool = True
 
+    _began: float = field(default_factory=anyio.current_time, init=False)
     _deadline: float | None = field(default=None, init=False)
 
     @property
@@ -98,7 +105,8 @@ class Conversation:
 
     def most(self, request: Request) -> int:
         """The most a provider can count for a request; the shape counts wherever it travels."""
-        return self.model.frame_tokens + tokens_at_most(f"{request.instructions}\n{request.asked_in_words}")
+        again = tokens_at_most(request.bounded_text) if self.model.repeats_shape else 0
+        return self.model.frame_tokens + again + tokens_at_most(f"{request.instructions}\n{request.asked_in_words}")
 
     def fits(self, request: Request, answer_tokens: int) -> bool:
         return self.most(request) + answer_tokens <= self.tokens_left
@@ -184,8 +192,9 @@ class Conversation:
             return
         await self.model.ready()
         # Whoever started the thought ends it without asking what it cost; so it ends itself a moment earlier.
-        early = min(_LAST_MOMENT, self.terms.seconds * _SHARE_OF_LAST_MOMENT)
-        self._deadline = anyio.current_time() + self.terms.seconds - early
+        early = min(LAST_MOMENT, self.terms.seconds * _SHARE_OF_LAST_MOMENT)
+        end = min(anyio.current_time() + self.terms.seconds, self._began + self.terms.within)
+        self._deadline = end - early
 
     @property
     def _seconds_left(self) -> float:

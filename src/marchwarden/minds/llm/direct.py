@@ -64,8 +64,11 @@ class Bounds:
 async def completed(
     access: Access, request: Request, bounds: Bounds, tls: ssl.SSLContext, *, native: bool
 ) -> Completion:
-    """Ask once. With `native` the shape travels as the provider's own setting, else in words."""
-    asked = request.asked if native else request.asked_in_words
+    """Ask once. With `native` the shape travels as the provider's own setting, else in words.
+
+    Many servers keep a model to a shape without telling it: it gropes for what it may say. They are sent both.
+    """
+    asked = request.asked if native and access.vendor != "compatible" else request.asked_in_words
     async with _client(bounds, tls) as client:
         try:
             response = await model_request(

@@ -55,7 +55,7 @@ class LanguageMind:
         return CONCLUSION_TOKENS
 
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
-        talk = self._talk(left.tokens, left.seconds * SHARE_OF_TIME_TO_PLAN, LONGEST_PLAN)
+        talk = self._talk(left, LONGEST_PLAN, SHARE_OF_TIME_TO_PLAN)
         shape = await talk.ask(self._prompts["plan"], for_plan(notebook), PlanShape)
         return _thought(talk, plan_of(shape, notebook, self._wording, self._stems))
 
@@ -63,7 +63,7 @@ class LanguageMind:
         """Reads as many of the passages as fit, the best first. Nothing to read costs nothing."""
         if not passages:
             return Thought(Reading())
-        talk = self._talk(left.tokens, left.seconds * SHARE_OF_TIME_TO_READ, LONGEST_READING)
+        talk = self._talk(left, LONGEST_READING, SHARE_OF_TIME_TO_READ)
         prompt = self._prompts["read"]
 
         def fits(shown: Sequence[Passage], answer: int) -> bool:
@@ -76,10 +76,10 @@ class LanguageMind:
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """Claims from the best sentences found. With nothing read there is nothing to ask a model."""
+        talk = self._talk(left, LONGEST_CONCLUSION)
         evidence = worth_concluding_from(notebook, self._stems)
         if not evidence:
             return Thought(Draft())
-        talk = self._talk(left.tokens, left.seconds, LONGEST_CONCLUSION)
         prompt = self._prompts["conclude"]
 
         def fits(shown: Sequence[object], answer: int) -> bool:
@@ -143,8 +143,8 @@ class LanguageMind:
         reworded = [replace(claim, text=words.get(number, claim.text)) for number, claim in enumerate(claims, 1)]
         return [claim for claim in reworded if claim.text]
 
-    def _talk(self, tokens: int, seconds: float, longest_answer: int) -> Conversation:
-        return Conversation(self._model, Terms(tokens, seconds, longest_answer))
+    def _talk(self, left: Allowance, longest_answer: int, share_of_time: float = 1.0) -> Conversation:
+        return Conversation(self._model, Terms(left.tokens, left.seconds * share_of_time, longest_answer, left.seconds))
 
 
 def _thought(talk: Conversation, value: T) -> Thought[T]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from marchwarden.errors import MarchwardenError
-from marchwarden.minds.llm.shapes import JsonSchema
+from marchwarden.minds.llm.shapes import JsonSchema, bounded
 from marchwarden.notebook import Usage
 
 Stop = Literal["complete", "cut", "refused", "unknown"]
@@ -35,6 +35,11 @@ class Request:
     @property
     def schema_text(self) -> str:
         return json.dumps(self.schema, separators=(",", ":"))
+
+    @property
+    def bounded_text(self) -> str:
+        """The shape as servers get it that keep a model to it letter by letter."""
+        return json.dumps(bounded(self.schema), separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,11 @@ class Model(Protocol):
     @property
     def frame_tokens(self) -> int:
         """What it adds to a request of its own: roles, separators, words about the schema."""
+        ...
+
+    @property
+    def repeats_shape(self) -> bool:
+        """Whether the shape travels twice, as a setting and in words, and may be counted twice."""
         ...
 
     async def ready(self) -> None:

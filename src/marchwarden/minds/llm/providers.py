@@ -32,6 +32,10 @@ class ProviderModel:
     frame_tokens: int = FRAME_TOKENS
     _tls: ssl.SSLContext | None = field(default=None, init=False, repr=False)
 
+    @property
+    def repeats_shape(self) -> bool:
+        return self.access.vendor == "compatible" and not self.in_words
+
     async def ready(self) -> None:
         await to_thread.run_sync(_loaded, self.access.vendor)
 

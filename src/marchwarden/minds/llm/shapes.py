@@ -5,6 +5,7 @@ every field and bounds nothing, since providers refuse bounds; the code that rea
 provider and no notebook.
 """
 
+from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -102,6 +103,7 @@ class RewordingShape(_Shape):
     claims: tuple[RewordedShape, ...] = ()
 
 
+@cache
 def schema_of(shape: type[BaseModel]) -> JsonSchema:
     """The shape as JSON Schema: every field required, nothing unknown allowed, no references to follow."""
     whole: dict[str, Any] = shape.model_json_schema()

@@ -10,6 +10,7 @@ class SilentModel:
     model_id: str
     reason: str
     frame_tokens: int = 0
+    repeats_shape: bool = False
 
     async def ready(self) -> None:
         """There is nothing to load."""

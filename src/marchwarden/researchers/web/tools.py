@@ -28,7 +28,6 @@ class WebSource:
         self._provider = provider
         self._fetcher = fetcher
         self._extractor = extractor
-        self._under_way = 0
 
     @property
     def name(self) -> str:
@@ -47,32 +46,16 @@ class WebSource:
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """The pages found, each once and the sites taking turns, none that the source filter leaves out."""
-        found: Sequence[Hit] = ()
-        try:
-            found = ranked(await self._provider.find(query), query)
-        finally:
-            if not found:
-                self._rest()
-        return found
+        return ranked(await self._provider.find(query), query)
 
     async def fetch(self, hit: Hit) -> Document:
         """The page behind a hit, as a document; a wall before it is no document."""
-        self._under_way += 1
-        try:
-            page = await self._fetcher.get(hit.locator)
-            _refuse_stray(page, hit)
-            # Reading is bounded by the extractor itself; a run that is over does not wait for it.
-            extracted = await to_thread.run_sync(self._read, page, hit.title, abandon_on_cancel=True)
-        finally:
-            self._under_way -= 1
-            self._rest()
+        page = await self._fetcher.get(hit.locator)
+        _refuse_stray(page, hit)
+        # Reading is bounded by the extractor itself; a run that is over does not wait for it.
+        extracted = await to_thread.run_sync(self._read, page, hit.title, abandon_on_cancel=True)
         refuse_wall(extracted)
         return _document(page, extracted, hit)
-
-    def _rest(self) -> None:
-        """No process is kept while there is nothing to read."""
-        if not self._under_way:
-            self._extractor.close()
 
     def _read(self, page: Page, title: str) -> Extracted:
         try:
