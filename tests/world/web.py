@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, time
 from email.utils import format_datetime
 from hashlib import sha256
@@ -21,14 +22,25 @@ class WebSite:
         self._site = site
         self._pages = {page.path: page for page in pages if page.site == site.key}
         self._origin = origin
+        self._moved: dict[str, str] = {}
 
     def replace(self, page: Page) -> None:
         """The page says something else from now on, and its validators with it."""
         self._pages[page.path] = page
 
+    def move(self, path: str, to: str) -> None:
+        """What was at a path is at another from now on, and the old one says so."""
+        self._pages[to] = replace(self._pages.pop(path), path=to)
+        self._moved[path] = to
+
+    def remove(self, path: str) -> None:
+        del self._pages[path]
+
     def __call__(self, request: Request) -> Reply:
         if request.path == "/robots.txt":
             return self._robots()
+        if request.path in self._moved:
+            return Reply(301, b"", (("Location", self._moved[request.path]),))
         page = self._pages.get(request.path)
         if page is None:
             return Reply(404, b"<h1>Not found</h1>", (("Content-Type", "text/html"),))

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Final, Self
 
+from tests.world.arxiv import Arxiv
 from tests.world.faults import PREFIX, FaultSite, Nearby
 from tests.world.model_house import ModelHouse
 from tests.world.models import ModelLog
@@ -129,6 +130,16 @@ class World:
             "TAVILY_API_KEY": self.key,
             "TAVILY_BASE_URL": self.tavily_url(bait, trouble),
             "MARCHWARDEN_ALLOW_HOSTS": self.allow_hosts,
+            **self.arxiv_environ(),
+        }
+
+    def arxiv_environ(self, trouble: str = "") -> dict[str, str]:
+        """What leads the arXiv researcher here, and frees it from the pause that arXiv itself asks for."""
+        base = commanded(self.origin("arxiv"), (), trouble)
+        return {
+            "MARCHWARDEN_ARXIV_URL": f"{base}/api/query",
+            "MARCHWARDEN_ARXIV_PAGES_URL": base,
+            "MARCHWARDEN_ARXIV_SECONDS": "0",
         }
 
     def edit(self, key: str, old: str, new: str) -> None:
@@ -137,6 +148,16 @@ class World:
         after = replace(before, content=before.content.replace(old.encode(), new.encode()))
         self._pages[key] = after
         self._sites[after.site].replace(after)
+
+    def move(self, key: str, path: str) -> None:
+        """A page is elsewhere on its site from now on, and its old address leads there."""
+        before = self._pages[key]
+        self._sites[before.site].move(before.path, path)
+        self._pages[key] = replace(before, path=path)
+
+    def remove(self, key: str) -> None:
+        """A page is not found from now on."""
+        self._sites[self._pages[key].site].remove(self._pages[key].path)
 
     def _netloc(self, site: str) -> str:
         address = self._addresses[site]
@@ -166,5 +187,6 @@ class World:
         self._listen(ENCYCLOPAEDIA.key, Wikipedia(searches, articles), ENCYCLOPAEDIA.address)
         self._listen("tavily", Tavily(searches, self.key, self.today))
         self._listen("searxng", SearXNG(searches, self.today))
+        self._listen("arxiv", Arxiv(self._server.requests))
         for name, handler in self.models.handlers().items():
             self._listen(name, handler)

@@ -1,0 +1,140 @@
+"""The commands of the arXiv library: add, list, info, remove. Only `add` reaches outside."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from marchwarden.researchers.arxiv.library import Kept, Library
+    from marchwarden.settings import Settings
+
+
+@click.group()
+def arxiv() -> None:
+    """Keep papers of arXiv in a library that is searched offline.
+
+    \b
+    marchwarden arxiv add 2104.12255
+    marchwarden arxiv list
+    """
+
+
+@arxiv.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.pass_obj
+def add(settings: "Settings", ids: tuple[str, ...]) -> int:
+    """Fetch papers and keep them: the latest version, or the one the ID names.
+
+    \b
+    marchwarden arxiv add 2104.12255 quant-ph/0201082v1
+    """
+    import anyio
+
+    from marchwarden.researchers.arxiv.agent import arxiv_source
+    from marchwarden.researchers.arxiv.collecting import collect
+    from marchwarden.researchers.arxiv.identifiers import ArxivId
+    from marchwarden.store import Store
+
+    names = [ArxivId.parsed(written) for written in ids]
+    source = arxiv_source(settings.environ, Store(settings.trace_dir))
+    failed = 0
+    for name in dict.fromkeys(names):
+        done = anyio.run(collect, source, name)
+        failed += not done.kept
+        click.echo(done.told, err=not done.kept)
+    source.close()
+    return 1 if failed else 0
+
+
+@arxiv.command("list")
+@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@click.pass_obj
+def list_(settings: "Settings", as_json: bool) -> None:
+    """List the papers of the library, the latest addition first.
+
+    \b
+    marchwarden arxiv list --json
+    """
+    kept = _library(settings).papers()
+    if as_json:
+        click.echo(json.dumps([_as_json(each) for each in kept], ensure_ascii=False))
+    elif kept:
+        for each in kept:
+            click.echo(f"{each.paper.id}  {each.paper.citation}")
+    else:
+        click.echo("no papers in the library yet; `marchwarden arxiv add ID` keeps one")
+
+
+@arxiv.command()
+@click.argument("id_", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="The paper as JSON.")
+@click.pass_obj
+def info(settings: "Settings", id_: str, as_json: bool) -> None:
+    """Show what the library holds of a paper.
+
+    \b
+    marchwarden arxiv info 2104.12255
+    """
+    from marchwarden.clean import one_line
+    from marchwarden.errors import InvalidInput
+    from marchwarden.researchers.arxiv.identifiers import ArxivId
+
+    name = ArxivId.parsed(id_)
+    kept = _library(settings).kept(name)
+    if kept is None:
+        raise InvalidInput(f"{name} is not in the library; `marchwarden arxiv add {name}` keeps it")
+    described = _as_json(kept)
+    if as_json:
+        click.echo(json.dumps(described, ensure_ascii=False))
+        return
+    for label, value in described.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if shown:
+            click.echo(f"{label}: {one_line(shown, 2_000)}")
+
+
+@arxiv.command()
+@click.argument("id_", metavar="ID")
+@click.pass_obj
+def remove(settings: "Settings", id_: str) -> None:
+    """Take a paper out of the library. Runs that quoted it keep what they quoted.
+
+    \b
+    marchwarden arxiv remove 2104.12255
+    """
+    from marchwarden.errors import InvalidInput
+    from marchwarden.researchers.arxiv.identifiers import ArxivId
+
+    name = ArxivId.parsed(id_)
+    if not _library(settings).remove(name):
+        raise InvalidInput(f"{name} is not in the library")
+    click.echo(f"removed {name}")
+
+
+def _library(settings: "Settings") -> "Library":
+    from marchwarden.researchers.arxiv.library import Library
+    from marchwarden.researchers.arxiv.models import library_folder
+
+    return Library(library_folder(settings.environ))
+
+
+def _as_json(kept: "Kept") -> dict[str, object]:
+    paper = kept.paper
+    return {
+        "id": str(paper.id),
+        "title": paper.title,
+        "authors": list(paper.authors),
+        "submitted": paper.submitted.isoformat(),
+        "updated": paper.updated.isoformat(),
+        "categories": list(paper.categories),
+        "journal": paper.journal,
+        "doi": paper.doi,
+        "comment": paper.comment,
+        "abstract": paper.abstract,
+        "locator": paper.id.locator,
+        "read_from": kept.media_type,
+        "content_hash": kept.content_hash,
+        "text_hash": kept.text_hash,
+        "added": kept.added.isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,3 @@
+from marchwarden.researchers.arxiv.server import serve_arxiv
+
+serve_arxiv()

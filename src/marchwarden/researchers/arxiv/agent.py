@@ -1,0 +1,80 @@
+"""ArxivResearcher: the loop over arXiv."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from marchwarden.extraction import Extractor
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.protocols import Mind
+from marchwarden.researchers.arxiv.api import ArxivApi
+from marchwarden.researchers.arxiv.fulltext import FullText
+from marchwarden.researchers.arxiv.library import Library
+from marchwarden.researchers.arxiv.models import Places, library_folder
+from marchwarden.researchers.arxiv.tools import ArxivSource
+from marchwarden.researchers.arxiv.turn import Turn
+from marchwarden.settings import HOME
+from marchwarden.store import Store
+
+NAME: Final = "arxiv"
+PURPOSE: Final = "Answers from scientific preprints: searches arXiv, reads papers in full, and cites author and year."
+SCOPE: Final = (
+    "paper preprint arxiv study studies research researcher scientist experiment measurement theorem proof dataset",
+    "abstract author published physics mathematics astronomy quantum statistics algorithm neural learning model theory",
+)
+"""Words of questions that papers may answer; whoever asks about none of these is sent here only if nobody else knew."""
+ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
+LARGEST_PAPER: Final = 30 << 20
+READING_SECONDS: Final = 8.0
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class ArxivResearcher(Investigator):
+    """Answers questions from papers on arXiv and in the library. `environ` holds addresses; it needs no key."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str] = _NOTHING,
+        *,
+        mind: Mind | None = None,
+        trace_dir: str | Path | None = None,
+        library_dir: str | Path | None = None,
+    ) -> None:
+        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        source = arxiv_source(environ, store, library_dir)
+        embedded = ExtractiveMind()
+        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
+
+
+def arxiv_source(
+    environ: Mapping[str, str],
+    store: Store,
+    library_dir: str | Path | None = None,
+    *,
+    extractor: Extractor | None = None,
+) -> ArxivSource:
+    """arXiv as this environment reaches it. No part of it tries again by itself: every request waits for its turn."""
+    places, folder = Places.of(environ), Path(library_dir or library_folder(environ))
+    settings = FetchSettings(
+        retries=0,
+        per_host=1,
+        host_delay=places.seconds,
+        largest_body=LARGEST_PAPER,
+        allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")),
+    )
+    fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
+    pages_turn = Turn(_turn_file(folder, places.pages_host), places.seconds)
+    api_turn = (
+        pages_turn
+        if places.api_host == places.pages_host
+        else Turn(_turn_file(folder, places.api_host), places.seconds)
+    )
+    full_text = FullText(fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS), places)
+    return ArxivSource(ArxivApi(ApiClient(retries=0), api_turn, places.api), full_text, Library(folder), places)
+
+
+def _turn_file(folder: Path, host: str) -> Path:
+    return folder / f"turn-{host.replace(':', '-').strip('[]')}"

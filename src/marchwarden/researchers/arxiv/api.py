@@ -1,0 +1,109 @@
+"""ArxivApi: arXiv's own search, one page after the other, each in its turn. Knows no question and no full text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from marchwarden.contract import GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.fetching import Answer, ApiClient
+from marchwarden.fetching.exchange import retry_after
+from marchwarden.researchers.arxiv import atom
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.models import Paper
+from marchwarden.researchers.arxiv.turn import Hold, Turn
+
+LARGEST_PAGE: Final = 100
+MOST_IDS: Final = 40
+TRIES: Final = 2
+OVERLOADED_SECONDS: Final = 5.0
+"""How long arXiv is left alone when it is overloaded and does not say for how long."""
+_OK, _BAD_REQUEST, _TOO_MANY, _BROKEN = 200, 400, 429, 500
+_ACCEPT: Final = {"Accept": "application/atom+xml"}
+
+
+class ArxivApi:
+    """Asks for papers by query or by id. The client must not try again by itself: every try has its turn."""
+
+    def __init__(self, client: ApiClient, turn: Turn, url: str, *, page: int = LARGEST_PAGE) -> None:
+        self._client = client
+        self._turn = turn
+        self._url = url
+        self._page = page
+
+    async def search(self, query: str, most: int) -> Sequence[Paper]:
+        """The papers that answer a query in arXiv's language, the most relevant first, each once."""
+        found: dict[str, Paper] = {}
+        start = 0
+        while start < most:
+            wanted = str(min(self._page, most - start))
+            order = {"sortBy": "relevance", "sortOrder": "descending"}
+            feed = await self._feed({"search_query": query, "start": str(start), "max_results": wanted, **order})
+            for paper in feed.papers:
+                found.setdefault(paper.id.number, paper)
+            start += feed.entries
+            if not feed.entries or start >= feed.total:
+                break
+        return tuple(found.values())[:most]
+
+    async def named(self, ids: Sequence[ArxivId]) -> Sequence[Paper]:
+        """The papers of these names that there are, in the order they were asked for.
+
+        A version is asked for together with the latest: a paper taken back later was taken back in all its versions.
+        """
+        wanted = ids[:MOST_IDS]
+        names = dict.fromkeys(str(name) for each in wanted for name in (each, each.latest))
+        feed = await self._feed({"id_list": ",".join(names), "start": "0", "max_results": str(len(names))})
+        known = {str(paper.id): paper for paper in feed.papers}
+        newest = _newest(feed.papers)
+        found = (known.get(str(each)) if each.version else newest.get(each.number) for each in wanted)
+        return tuple(_as_of_now(paper, newest[paper.id.number]) for paper in found if paper)
+
+    async def _feed(self, params: Mapping[str, str]) -> atom.Feed:
+        """One page. An overloaded arXiv, and a page left empty by mistake, are asked for once more."""
+        for tried in range(1, TRIES + 1):
+            async with self._turn.taken() as hold:
+                answer = await self._client.call("GET", self._url, params=params, headers=_ACCEPT)
+                passing = _is_passing(answer)
+                if passing:
+                    hold.postpone(_asked_for(answer, hold))
+            if passing:
+                if tried == TRIES:
+                    raise SourceError(f"arXiv is overloaded (status {answer.status}); try again later")
+                continue
+            feed = _read(answer)
+            if feed.entries or feed.total <= feed.start:
+                return feed
+        raise SourceError(f"arXiv says that {feed.total} papers match, and lists none of them; try again later")
+
+
+def _as_of_now(paper: Paper, newest: Paper) -> Paper:
+    return replace(paper, withdrawn=True, comment=newest.comment or newest.abstract) if newest.withdrawn else paper
+
+
+def _newest(papers: Sequence[Paper]) -> Mapping[str, Paper]:
+    newest: dict[str, Paper] = {}
+    for paper in papers:
+        known = newest.get(paper.id.number)
+        if known is None or (paper.id.version or 0) > (known.id.version or 0):
+            newest[paper.id.number] = paper
+    return newest
+
+
+def _is_passing(answer: Answer) -> bool:
+    return answer.status == _TOO_MANY or answer.status >= _BROKEN
+
+
+def _asked_for(answer: Answer, hold: Hold) -> float:
+    after = retry_after(answer.headers)
+    return max(hold.pause, OVERLOADED_SECONDS if hold.pause else 0.0) if after is None else after
+
+
+def _read(answer: Answer) -> atom.Feed:
+    """What arXiv cannot do it says in a feed, with status 400 or, in older days, 200."""
+    if answer.status not in (_OK, _BAD_REQUEST):
+        raise SourceError(f"arXiv refused the request (status {answer.status})")
+    feed = atom.read(answer.content)
+    if answer.status == _BAD_REQUEST:
+        raise SourceError("arXiv did not understand the request", GapCategory.SOURCE_NOT_FOUND)
+    return feed

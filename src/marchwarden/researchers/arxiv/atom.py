@@ -1,0 +1,105 @@
+"""arXiv's answers: Atom, read with suspicion. Bytes in, papers out; an error is told by the document that it is."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from lxml import etree
+
+from marchwarden.clean import one_line
+from marchwarden.contract import GapCategory
+from marchwarden.errors import InvalidInput, SourceError
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.models import Paper
+from marchwarden.researchers.arxiv.withdrawal import is_withdrawn
+
+MOST_AUTHORS: Final = 500
+LONGEST_TITLE: Final = 500
+LONGEST_ABSTRACT: Final = 20_000
+
+_ATOM: Final = "{http://www.w3.org/2005/Atom}"
+_ARXIV: Final = "{http://arxiv.org/schemas/atom}"
+_SEARCH: Final = "{http://a9.com/-/spec/opensearch/1.1/}"
+_ERRORS: Final = "/api/errors"
+# A stray control character in one abstract is no reason to lose a page of papers.
+_FORBIDDEN: Final = bytes(set(range(32)) - set(b"\t\n\r"))
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One page of an answer: its papers, how many entries it had, where it began and how many there are in all."""
+
+    papers: tuple[Paper, ...]
+    entries: int
+    start: int
+    total: int
+
+
+def read(content: bytes) -> Feed:
+    """The feed in these bytes. What is no feed, or is arXiv's way of saying no, is a `SourceError`."""
+    feed = _root(content)
+    entries = feed.findall(f"{_ATOM}entry")
+    for entry in entries:
+        if _ERRORS in _text(entry, f"{_ATOM}id"):
+            said = one_line(_text(entry, f"{_ATOM}summary"), 200) or "without saying why"
+            raise SourceError(f"arXiv refused the request: {said}", GapCategory.SOURCE_NOT_FOUND)
+    found = [paper for entry in entries if (paper := _paper(entry)) is not None]
+    return Feed(tuple(found), len(entries), _count(feed, "startIndex"), _count(feed, "totalResults"))
+
+
+def _root(content: bytes) -> etree._Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(content.translate(None, _FORBIDDEN), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise SourceError("arXiv answered something that is not a feed") from error
+    if root.tag != f"{_ATOM}feed" or root.getroottree().docinfo.internalDTD is not None:
+        raise SourceError("arXiv answered something that is not a feed")
+    return root
+
+
+def _paper(entry: etree._Element) -> Paper | None:
+    """The paper of an entry. One that cannot be named or dated costs itself, not its neighbours."""
+    try:
+        name = ArxivId.parsed(_text(entry, f"{_ATOM}id"))
+        submitted = date.fromisoformat(_text(entry, f"{_ATOM}published")[:10])
+        updated = date.fromisoformat(_text(entry, f"{_ATOM}updated")[:10])
+    except (InvalidInput, ValueError):
+        return None
+    comment = one_line(_text(entry, f"{_ARXIV}comment"), 1_000)
+    abstract = one_line(_text(entry, f"{_ATOM}summary"), LONGEST_ABSTRACT)
+    return Paper(
+        id=name if name.version else ArxivId(name.number, 1),
+        title=one_line(_text(entry, f"{_ATOM}title"), LONGEST_TITLE) or str(name),
+        authors=_authors(entry),
+        abstract=abstract,
+        submitted=submitted,
+        updated=updated,
+        categories=tuple(one_line(str(each.get("term", "")), 50) for each in entry.findall(f"{_ATOM}category")),
+        comment=comment,
+        journal=one_line(_text(entry, f"{_ARXIV}journal_ref")),
+        doi=_doi(entry),
+        withdrawn=is_withdrawn(comment, abstract),
+        entry=etree.tostring(entry, encoding="utf-8", with_tail=False),
+    )
+
+
+def _authors(entry: etree._Element) -> tuple[str, ...]:
+    names = (one_line(_text(each, f"{_ATOM}name"), 200) for each in entry.findall(f"{_ATOM}author")[:MOST_AUTHORS])
+    return tuple(name for name in names if name)
+
+
+def _doi(entry: etree._Element) -> str:
+    """The first DOI: authors sometimes write two into the one field."""
+    written = one_line(_text(entry, f"{_ARXIV}doi")).split()
+    return written[0].strip(",;") if written else ""
+
+
+def _text(element: etree._Element, name: str) -> str:
+    found = element.find(name)
+    return "" if found is None else "".join(found.itertext()).strip()
+
+
+def _count(feed: etree._Element, name: str) -> int:
+    written = _text(feed, f"{_SEARCH}{name}")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004

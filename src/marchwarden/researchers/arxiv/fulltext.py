@@ -1,0 +1,102 @@
+"""FullText: a paper's own words, from its HTML page where arXiv offers one, else from its PDF. Knows no search."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+from anyio import to_thread
+
+from marchwarden.contract import GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.extraction import Extracted, Extractor, Unreadable
+from marchwarden.fetching import Fetcher, Page
+from marchwarden.fetching.interruptions import Interrupted
+from marchwarden.ranking.terms import Stems
+from marchwarden.researchers.arxiv.models import Paper, Places
+from marchwarden.researchers.arxiv.turn import Turn
+
+HTML_SINCE: Final = date(2023, 12, 1)
+"""Versions submitted since then have an HTML page, if their TeX could be turned into one."""
+_BEGINNING: Final = 4_000
+_OF_THE_TITLE: Final = 0.6
+_ANCHOR: Final = re.compile(rb"<a\b([^<>]{0,800})>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A paper in full: the bytes as they came, and their text."""
+
+    content: bytes = field(repr=False)
+    extracted: Extracted
+
+
+class FullText:
+    """Fetches and reads papers, one at a time and in turn with all other processes."""
+
+    def __init__(self, fetcher: Fetcher, turn: Turn, extractor: Extractor, places: Places) -> None:
+        self._fetcher = fetcher
+        self._turn = turn
+        self._extractor = extractor
+        self._places = places
+        self._stems = Stems()
+
+    async def of(self, paper: Paper) -> Whole:
+        """The paper in the best form there is; raises the `SourceError` of the last form tried."""
+        if paper.updated >= HTML_SINCE:
+            try:
+                return await self._html(paper)
+            except SourceError:
+                # Whatever is wrong with this form, the PDF is another.
+                pass
+        return await self._pdf(paper)
+
+    def warm(self) -> None:
+        self._extractor.warm()
+
+    def close(self) -> None:
+        self._extractor.close()
+
+    async def _html(self, paper: Paper) -> Whole:
+        page = await self._fetched(f"{self._places.pages}/html/{paper.id}")
+        extracted = await self._read(_ANCHOR.sub(_outward, page.content), "paper.html")
+        if extracted.media_type != "text/html" or not self._is_about(paper, extracted):
+            raise SourceError("arXiv's page is not the paper's own", GapCategory.SOURCE_NOT_FOUND)
+        return Whole(page.content, extracted)
+
+    async def _pdf(self, paper: Paper) -> Whole:
+        page = await self._fetched(f"{self._places.pages}/pdf/{paper.id}")
+        extracted = await self._read(page.content, "paper.pdf")
+        if extracted.media_type != "application/pdf":
+            raise SourceError("arXiv sent something else in place of the PDF")
+        return Whole(page.content, extracted)
+
+    async def _fetched(self, address: str) -> Page:
+        async with self._turn.taken() as hold:
+            try:
+                page = await self._fetcher.get(address)
+            except Interrupted as error:
+                hold.postpone(error.after or 0.0)
+                raise
+        if not self._places.serves(page.url):
+            raise SourceError("the paper's address led away from arXiv", GapCategory.SOURCE_NOT_FOUND)
+        return page
+
+    async def _read(self, content: bytes, name: str) -> Extracted:
+        try:
+            # Reading is bounded by the extractor itself; a run that is over does not wait for it.
+            return await to_thread.run_sync(self._extractor.extract, content, name, abandon_on_cancel=True)
+        except Unreadable as error:
+            raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
+
+    def _is_about(self, paper: Paper, extracted: Extracted) -> bool:
+        """Whether the page begins with the paper's title: a notice or a captcha does not."""
+        wanted = set(self._stems.of(paper.title))
+        said = set(self._stems.of(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
+        return len(wanted & said) >= _OF_THE_TITLE * len(wanted)
+
+
+def _outward(anchor: re.Match[bytes]) -> bytes:
+    """The anchor, unless it leads into a page: a paragraph full of `[12]` would be taken for a menu."""
+    address = anchor[1].partition(b'href="')[2].partition(b'"')[0]
+    return b"" if b"#" in address else anchor[0]

@@ -1,0 +1,81 @@
+"""ArxivId: how a paper is named. Knows how a name is written, never whether there is such a paper."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from marchwarden.errors import InvalidInput
+
+ADDRESS: Final = "https://arxiv.org"
+"""Where a person finds a paper, whoever served it to us."""
+
+_ARCHIVES: Final = """
+    acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs dg-ga
+    funct-an gr-qc hep-ex hep-lat hep-ph hep-th math-ph math mtrl-th nlin nucl-ex nucl-th patt-sol physics plasm-ph
+    q-alg q-bio quant-ph solv-int supr-con
+"""
+# Words taken out of a question may have lost their hyphens and slashes: `quant ph 0201082 v1`.
+_ARCHIVE: Final = "|".join(name.replace("-", "[- ]") for name in _ARCHIVES.split())
+_MONTH: Final = r"\d{2}(?:0[1-9]|1[0-2])"
+_ID: Final = re.compile(
+    rf"(?<![\w-])(?<!\d\.)(?:(?P<new>{_MONTH}\.\d{{4,5}})"
+    rf"|(?P<archive>{_ARCHIVE})(?:\.[a-z]{{2}})?[/ ](?P<old>{_MONTH}\d{{3}}))"
+    r"(?: ?v(?P<version>[1-9]\d{0,2}))?(?![\w-]|\.\d)",
+    re.IGNORECASE | re.ASCII,
+)
+_AROUND: Final = re.compile(
+    r"(?:arxiv\s*:\s*|(?:https?://)?(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://doi\.org/)?10\.48550/arxiv\.)?"
+    r"(?P<id>[^\s?#]+?)(?:\.pdf)?(?:[?#].*)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class ArxivId:
+    """A paper (`2104.12255`, `quant-ph/0201082`), or one version of it. Without a version it means the latest."""
+
+    number: str
+    version: int | None = None
+
+    @classmethod
+    def parsed(cls, written: str) -> Self:
+        """The id a person wrote, alone or as an address; raises `InvalidInput` for anything else."""
+        around = _AROUND.fullmatch(written.strip())
+        match = _ID.fullmatch(around["id"]) if around else None
+        if match is None:
+            raise InvalidInput(
+                f"{written!r} is not an arXiv id; they look like 2104.12255, 2104.12255v2 or math/0309136"
+            )
+        return cls._of(match)
+
+    @classmethod
+    def found_in(cls, text: str) -> tuple[Self, ...]:
+        """Every id a text names, each once."""
+        return tuple(dict.fromkeys(cls._matches(text)))
+
+    @classmethod
+    def _matches(cls, text: str) -> Iterator[Self]:
+        for match in _ID.finditer(text):
+            yield cls._of(match)
+
+    @classmethod
+    def _of(cls, match: re.Match[str]) -> Self:
+        old = f"{str(match['archive']).lower().replace(' ', '-')}/{match['old']}"
+        return cls(match["new"] or old, int(match["version"]) if match["version"] else None)
+
+    @staticmethod
+    def taken_out(text: str) -> str:
+        """The text without the ids in it."""
+        return _ID.sub(" ", text)
+
+    @property
+    def latest(self) -> "ArxivId":
+        return replace(self, version=None)
+
+    @property
+    def locator(self) -> str:
+        return f"{ADDRESS}/abs/{self}"
+
+    def __str__(self) -> str:
+        return self.number if self.version is None else f"{self.number}v{self.version}"

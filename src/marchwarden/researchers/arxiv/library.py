@@ -1,0 +1,183 @@
+"""Library: papers somebody chose, kept whole and searched offline. Knows no network.
+
+One SQLite file says what is there and where its words are; bodies lie in an archive beside it, under their hashes.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from marchwarden.archive import Archive
+from marchwarden.errors import ArchiveDamaged, StorageError
+from marchwarden.notebook import Document
+from marchwarden.passages import split
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.models import Paper
+
+MOST_PASSAGES: Final = 200
+MOST_PAPERS: Final = 30
+_NAME: Final = "library.sqlite"
+_WAIT_SECONDS: Final = 5.0
+_TITLE_COUNTS: Final = 3.0
+_PAPER: Final = TypeAdapter(Paper)
+_DOCUMENT: Final = TypeAdapter(Document)
+_FIELDS: Final = TypeAdapter(dict[str, object])
+_BODIES: Final = {"content", "text"}
+_SCHEMA: Final = (
+    """
+    CREATE TABLE IF NOT EXISTS papers (
+        number TEXT PRIMARY KEY,
+        paper TEXT NOT NULL,
+        document TEXT NOT NULL,
+        content_hash TEXT NOT NULL,
+        text_hash TEXT NOT NULL,
+        added TEXT NOT NULL
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE VIRTUAL TABLE IF NOT EXISTS passages
+    USING fts5(number UNINDEXED, title, words, tokenize='porter unicode61')
+    """,
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A paper of the library, when it was added, and what its text comes from."""
+
+    paper: Paper
+    added: datetime
+    media_type: str
+    content_hash: str
+    text_hash: str
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """A paper that a search met, and its best passage."""
+
+    paper: Paper
+    words: str
+
+
+class Library:
+    """May be used from any thread and several processes. Whatever the disk refuses is a `StorageError`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._archive = Archive(folder / "archive")
+
+    def add(self, paper: Paper, document: Document) -> None:
+        """Keep a paper, in place of any other version of it. Killed at any moment, it is there whole or not at all."""
+        hashes = self._archive.keep(document.content), self._archive.keep(document.text.encode())
+        passages = [
+            (paper.id.number, paper.title, f"{passage.heading}\n{document.text[passage.start : passage.end]}")
+            for passage in split(document.text, document.layout)
+        ]
+        described = _DOCUMENT.dump_json(document, exclude=_BODIES).decode()
+        row = (paper.id.number, _PAPER.dump_json(replace(paper, entry=b"")).decode(), described, *hashes, _now())
+        with self._opened(create=True) as database:
+            database.execute("DELETE FROM passages WHERE number = ?", (paper.id.number,))
+            database.execute("INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?, ?, ?)", row)
+            database.executemany("INSERT INTO passages VALUES (?, ?, ?)", passages)
+
+    def remove(self, name: ArxivId) -> bool:
+        """Whether it was there. Its bodies go too, unless another paper has the same."""
+        with self._opened() as database:
+            kept = _one(database, name)
+            if kept is None:
+                return False
+            database.execute("DELETE FROM passages WHERE number = ?", (name.number,))
+            database.execute("DELETE FROM papers WHERE number = ?", (name.number,))
+            rest = database.execute("SELECT content_hash, text_hash FROM papers").fetchall()
+        for body in {kept.content_hash, kept.text_hash} - {each for pair in rest for each in pair}:
+            self._archive.path(body).unlink(missing_ok=True)
+        return True
+
+    def papers(self) -> Sequence[Kept]:
+        """Everything there is, the latest addition first."""
+        with self._opened() as database:
+            rows = database.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY added DESC, number").fetchall()  # noqa: S608 - our own columns
+        return [_kept(row) for row in rows]
+
+    def kept(self, name: ArxivId) -> Kept | None:
+        """The paper of that name; with a version, that version alone."""
+        with self._opened() as database:
+            found = _one(database, name)
+        return found if found and name.version in (None, found.paper.id.version) else None
+
+    def document(self, name: ArxivId) -> Document | None:
+        """What was read of the paper when it was added; None where it is not here, or its bodies are damaged."""
+        with self._opened() as database:
+            row = database.execute("SELECT document FROM papers WHERE number = ?", (name.number,)).fetchone()
+        kept = self.kept(name)
+        if row is None or kept is None:
+            return None
+        try:
+            bodies = {
+                "content": self._archive.load(kept.content_hash),
+                "text": self._archive.load(kept.text_hash).decode(),
+            }
+            return _DOCUMENT.validate_python({**_described(row[0]), **bodies})
+        except ArchiveDamaged:
+            return None
+
+    def search(self, words: Sequence[str]) -> Sequence[Shelved]:
+        """The papers with the best passages for any of the words, best first."""
+        if not words:
+            return ()
+        asked = " OR ".join(f'"{word}"' for word in words if '"' not in word)
+        with self._opened() as database:
+            rows = database.execute(
+                "SELECT number, words FROM passages WHERE passages MATCH ?"
+                " ORDER BY bm25(passages, 0, ?, 1), rowid LIMIT ?",
+                (asked, _TITLE_COUNTS, MOST_PASSAGES),
+            ).fetchall()
+            best: dict[str, str] = {}
+            for number, passage in rows:
+                best.setdefault(number, passage)
+            found = [(_one(database, ArxivId(number)), passage) for number, passage in [*best.items()][:MOST_PAPERS]]
+        return [Shelved(kept.paper, passage) for kept, passage in found if kept]
+
+    @contextmanager
+    def _opened(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction. A library nobody added to is an empty one, and looking at it leaves nothing behind."""
+        path = self.folder / _NAME
+        try:
+            if create:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            place = str(path) if create or path.is_file() else ":memory:"
+            with closing(sqlite3.connect(place, timeout=_WAIT_SECONDS)) as database, database:
+                for statement in _SCHEMA:
+                    database.execute(statement)
+                yield database
+        except (sqlite3.Error, OSError, ValidationError) as error:
+            raise StorageError(f"the arXiv library in {self.folder} cannot be used: {error}") from error
+
+
+_COLUMNS: Final = "paper, added, document, content_hash, text_hash"
+
+
+def _one(database: sqlite3.Connection, name: ArxivId) -> Kept | None:
+    row = database.execute(f"SELECT {_COLUMNS} FROM papers WHERE number = ?", (name.number,)).fetchone()  # noqa: S608 - our own columns
+    return _kept(row) if row else None
+
+
+def _kept(row: tuple[str, str, str, str, str]) -> Kept:
+    paper, added, document, content_hash, text_hash = row
+    media_type = str(_described(document).get("media_type", ""))
+    return Kept(_PAPER.validate_json(paper), datetime.fromisoformat(added), media_type, content_hash, text_hash)
+
+
+def _described(document: str) -> dict[str, object]:
+    return _FIELDS.validate_json(document)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

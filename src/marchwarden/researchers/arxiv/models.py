@@ -1,0 +1,120 @@
+"""The nouns of the arXiv researcher: a paper, and where papers are asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Final, Self
+
+from marchwarden.contract import Authority
+from marchwarden.errors import InvalidInput, SourceError
+from marchwarden.fetching.targets import Target, parsed
+from marchwarden.researchers.arxiv.citing import cited
+from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
+from marchwarden.settings import HOME
+
+SOURCE: Final = "arxiv"
+API_URL: Final = "MARCHWARDEN_ARXIV_URL"
+PAGES_URL: Final = "MARCHWARDEN_ARXIV_PAGES_URL"
+SECONDS: Final = "MARCHWARDEN_ARXIV_SECONDS"
+POLITE_SECONDS: Final = 3.0
+"""What arXiv asks to lie between two requests of everybody, all machines of an operator together."""
+_OWN_API: Final = "https://export.arxiv.org/api/query"
+_OWN_HOST: Final = "arxiv.org"
+_OWN_DOI: Final = "10.48550/"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One version of a paper as arXiv describes it. `entry` is the description itself, as XML.
+
+    `submitted` is the day of its first version, `updated` that of this one.
+    """
+
+    id: ArxivId
+    title: str
+    authors: tuple[str, ...]
+    abstract: str = field(repr=False)
+    submitted: date
+    updated: date
+    categories: tuple[str, ...] = ()
+    comment: str = ""
+    journal: str = ""
+    doi: str = ""
+    withdrawn: bool = False
+    entry: bytes = field(default=b"", repr=False, compare=False)
+
+    @property
+    def citation(self) -> str:
+        """`Scour at the piers (Okoye and Brandt, 2020)`."""
+        return cited(self.title, self.authors, self.updated.year)
+
+    @property
+    def published_doi(self) -> str:
+        """The DOI of the version a journal printed; arXiv's own says only that the paper is on arXiv."""
+        return "" if self.doi.startswith(_OWN_DOI) else self.doi
+
+    @property
+    def authority(self) -> Authority:
+        """High where a journal took the paper. A preprint is looked at by moderators, but no peer has reviewed it."""
+        return Authority.HIGH if self.journal or self.published_doi else Authority.MEDIUM
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where arXiv is asked and read, and how long we wait between two requests."""
+
+    api: str = _OWN_API
+    pages: str = ADDRESS
+    seconds: float = POLITE_SECONDS
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Self:
+        """What the environment says. Only a mirror may be asked more often than arXiv itself allows."""
+        api = _address(environ.get(API_URL) or _OWN_API, API_URL)
+        pages = _address(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
+        floor = POLITE_SECONDS if any(map(_is_own, (api, pages))) else 0.0
+        return cls(_written(api), _written(pages), max(_seconds(environ.get(SECONDS)), floor))
+
+    @property
+    def api_host(self) -> str:
+        return parsed(self.api).authority
+
+    @property
+    def pages_host(self) -> str:
+        return parsed(self.pages).authority
+
+    def serves(self, address: str) -> bool:
+        """Whether an address belongs to where papers are read, or to arXiv itself."""
+        target = parsed(address)
+        return target.authority == self.pages_host or _is_own(target)
+
+
+def library_folder(environ: Mapping[str, str]) -> Path:
+    """Where the library, and the turns of everybody who asks arXiv, are kept."""
+    return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME) / "arxiv"
+
+
+def _address(written: str, variable: str) -> Target:
+    try:
+        return parsed(written)
+    except SourceError as error:
+        raise InvalidInput(f"{variable} is not the address of a web service") from error
+
+
+def _written(target: Target) -> str:
+    return str(target).rstrip("/")
+
+
+def _is_own(target: Target) -> bool:
+    return target.host == _OWN_HOST or target.host.endswith(f".{_OWN_HOST}")
+
+
+def _seconds(written: str | None) -> float:
+    try:
+        seconds = float(written or POLITE_SECONDS)
+    except ValueError as error:
+        raise InvalidInput(f"{SECONDS} is not a number of seconds") from error
+    if not 0 <= seconds <= 60:  # noqa: PLR2004 - a minute
+        raise InvalidInput(f"{SECONDS} is not between 0 and 60")
+    return seconds

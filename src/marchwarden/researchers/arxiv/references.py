@@ -1,0 +1,53 @@
+"""Which other publications a paper points at: its printed version, and the DOIs and arXiv ids in its text and links."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from marchwarden.notebook import Link
+from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
+from marchwarden.researchers.arxiv.models import Paper
+
+MOST_LINKS: Final = 100
+# Case is kept and tails are cut: a DOI in running text is often followed by the sentence's own marks.
+_DOI: Final = re.compile(r"(?:(?<![\w/.])|(?<=doi\.org/))10\.\d{4,9}/[A-Za-z0-9._;()/:<>-]{2,120}", re.ASCII)
+_ARXIV: Final = re.compile(r"(?:arxiv\s*:\s*|arxiv\.org/(?:abs|pdf|html)/)([\w./-]{7,40})", re.IGNORECASE | re.ASCII)
+_PAGE: Final = re.compile(r"https?://", re.IGNORECASE)
+
+
+def references(paper: Paper, text: str, links: Iterable[Link] = ()) -> tuple[Link, ...]:
+    """Where the paper leads, each place once: first to itself in print, then to what it cites, then elsewhere."""
+    found: dict[str, Link] = {}
+    for link in (*_printed(paper), *_linked(links), *_written(text)):
+        found.setdefault(link.url.casefold(), link)
+    own = f"{ADDRESS}/abs/{paper.id.number}".casefold()
+    return tuple(link for url, link in found.items() if not url.startswith(own))[:MOST_LINKS]
+
+
+def _printed(paper: Paper) -> Iterator[Link]:
+    if paper.published_doi:
+        yield Link(f"https://doi.org/{paper.published_doi}", paper.journal)
+
+
+def _linked(links: Iterable[Link]) -> Iterator[Link]:
+    """The page's own links; those within arXiv only where they lead to a paper."""
+    for link in links:
+        if "arxiv.org/" in link.url.casefold():
+            yield from (Link(name.latest.locator, link.text) for name in ArxivId.found_in(link.url))
+        elif _PAGE.match(link.url):
+            yield link
+
+
+def _written(text: str) -> Iterator[Link]:
+    for match in _ARXIV.finditer(text):
+        for name in ArxivId.found_in(match[1].rstrip(".")):
+            yield Link(name.latest.locator, match[0])
+    for match in _DOI.finditer(text):
+        yield Link(f"https://doi.org/{_without_tail(match[0])}", match[0])
+
+
+def _without_tail(doi: str) -> str:
+    doi = doi.rstrip(".,;:<>")
+    while doi.endswith(")") and doi.count("(") < doi.count(")"):
+        doi = doi[:-1].rstrip(".,;:<>")
+    return doi

@@ -1,0 +1,65 @@
+"""The sections of a paper's text, as marks a locator can name. Reads headings; knows no markup.
+
+The names are those arXiv's HTML pages give their sections: `S2`, `S2.SS1`, `A1`, `bib`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from marchwarden.notebook import Mark
+
+LONGEST_HEADING: Final = 120
+_NUMBERED: Final = re.compile(r"(?:section\s+)?(\d{1,2}(?:\.\d{1,2}){0,2})\.?\s+\S.*", re.IGNORECASE)
+_LETTERED: Final = re.compile(r"appendix\s+([A-Z])\b.*", re.IGNORECASE)
+_NAMED: Final = {
+    "abstract": "abstract",
+    "references": "bib",
+    "bibliography": "bib",
+    "acknowledgements": "acknowledgements",
+}
+_MISSED: Final = 2
+_LEVELS: Final = ("S", ".SS", ".SSS")
+
+
+def sections(text: str) -> tuple[Mark, ...]:
+    """Where each section begins. A number is a heading's only where it is the next one: tables have numbers too."""
+    marks: list[Mark] = []
+    reached: tuple[int, ...] = (0,)
+    for start, line in _headings(text):
+        numbered = _NUMBERED.fullmatch(line)
+        if numbered:
+            number = tuple(map(int, numbered[1].split(".")))
+            if _follows(number, reached):
+                reached = number
+                marks.append(Mark(start, _fragment(number)))
+        elif fragment := _other(line):
+            marks.append(Mark(start, fragment))
+    return tuple(marks)
+
+
+def _headings(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped and len(stripped) <= LONGEST_HEADING and stripped[-1] not in ".!?;:,":
+            yield start, stripped
+        start += len(line) + 1
+
+
+def _follows(number: tuple[int, ...], reached: tuple[int, ...]) -> bool:
+    """Whether a section may come next: the first one below, or the next at any level, one of which may be lost."""
+    *above, last = number
+    if len(number) > len(reached):
+        return tuple(above) == reached and last <= _MISSED
+    before = reached[len(above)]
+    return tuple(above) == reached[: len(above)] and before < last <= before + _MISSED
+
+
+def _fragment(number: tuple[int, ...]) -> str:
+    return "".join(f"{level}{part}" for level, part in zip(_LEVELS, number, strict=False))
+
+
+def _other(line: str) -> str:
+    lettered = _LETTERED.fullmatch(line)
+    return f"A{ord(lettered[1].upper()) - ord('A') + 1}" if lettered else _NAMED.get(line.casefold(), "")

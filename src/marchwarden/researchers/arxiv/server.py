@@ -1,0 +1,36 @@
+"""The arXiv researcher as an MCP server: `python -m marchwarden.researchers.arxiv`."""
+
+import os
+
+import click
+
+
+@click.command("arxiv")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
+@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
+def serve_arxiv(address: str | None, token_env: str | None, hosts: tuple[str, ...]) -> None:
+    """Serve the arXiv researcher over MCP, on stdio or HTTP.
+
+    Searches arXiv, or the mirror at MARCHWARDEN_ARXIV_URL, and the papers of the local library.
+
+    \b
+    marchwarden serve arxiv
+    marchwarden serve arxiv --http 127.0.0.1:8732 --token-env MY_TOKEN
+    """
+    # The MCP library takes a second to load: `--help` does not pay for it.
+    from marchwarden.errors import InvalidInput
+    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.researchers.arxiv.agent import NAME, PURPOSE, ArxivResearcher
+    from marchwarden.settings import Settings
+    from marchwarden.wire.server import build_server
+    from marchwarden.wire.serving import serve
+
+    settings = Settings.of(os.environ)
+    try:
+        mind = chosen_mind(None, settings.environ)
+        researcher = ArxivResearcher(settings.environ, mind=mind, trace_dir=settings.trace_dir)
+        server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)
+        serve(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from error

@@ -1,0 +1,212 @@
+"""ArxivSource: papers of arXiv as a source of evidence, the library's own first. Knows no mind, budget or trace."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from marchwarden.clean import one_line
+from marchwarden.contract import Depth, GapCategory
+from marchwarden.errors import InvalidInput, SourceError, StorageError
+from marchwarden.notebook import Document, Hit, Query
+from marchwarden.protocols import Tell
+from marchwarden.ranking.terms import Stems
+from marchwarden.researchers.arxiv.api import ArxivApi
+from marchwarden.researchers.arxiv.documents import abstract_of, paper_in_full
+from marchwarden.researchers.arxiv.fulltext import FullText
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.library import Library, Shelved
+from marchwarden.researchers.arxiv.models import SOURCE, Paper, Places
+from marchwarden.researchers.arxiv.queries import all_of, any_of, content_words
+
+PAPERS_AT: Final = {Depth.SHALLOW: 15, Depth.BALANCED: 30, Depth.DEEP: 60}
+WORTH_READING: Final = 0.3
+"""The share of a query's words that a title and abstract must hold: arXiv counts a single word as an answer."""
+FEW: Final = 5
+"""arXiv looks into abstracts, not papers: when so few hold every word, one that lacks a word may hold the answer."""
+SEARCH_SECONDS: Final = 25.0
+"""Less than a run waits for a search: what the library holds is not lost with an arXiv that hangs."""
+FULL_TEXT_SECONDS: Final = 22.0
+"""For a full text and its turn. What takes longer is quoted from its abstract, which is here already."""
+MOST_KNOWN: Final = 2_000
+_EACH_RANK: Final = 0.98
+_WITHDRAWN: Final = 0.1
+_HOST: Final = "arxiv.org"
+
+
+class ArxivSource:
+    """Papers of arXiv's search and of the library, read in full where there is time. Several runs may share one."""
+
+    def __init__(
+        self,
+        api: ArxivApi,
+        full_text: FullText,
+        library: Library,
+        places: Places,
+    ) -> None:
+        self.library = library
+        self._api = api
+        self._full_text = full_text
+        self._places = places
+        self._stems = Stems()
+        self._known: OrderedDict[str, Paper] = OrderedDict()
+        self._remarks: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        return SOURCE
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return {"api": self._places.api, "pages": self._places.pages}
+
+    async def ready(self, tell: Tell) -> None:
+        self._remarks.clear()
+        await to_thread.run_sync(self._full_text.warm)
+        await tell("arXiv is searched, and the papers of the local library")
+
+    def guide(self) -> str:
+        return (
+            "Queries are matched word by word against the titles, authors and abstracts of papers on arXiv, in English."
+            " A few technical nouns find more than a whole question. An id such as arXiv:2104.12255 finds that paper."
+        )
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        """The papers that fit, best first. Without arXiv the library alone is searched, and that is told."""
+        _refuse_filtered(query)
+        names, words = ArxivId.found_in(query.text), content_words(query.text)
+        shelved = await to_thread.run_sync(self._shelved, names, words)
+        try:
+            found = await self._in_time(names, words, PAPERS_AT[query.depth])
+        except SourceError as error:
+            if not shelved:
+                raise
+            self._remarks["arxiv"] = f"arXiv could not be asked, only the local library was searched: {error.detail}"
+            found = ()
+        return self._hits(found, shelved, () if names and found else words)
+
+    async def fetch(self, hit: Hit) -> Document:
+        """The paper behind a hit: from the library, or in full, or at least its abstract. None that was taken back."""
+        try:
+            name = ArxivId.parsed(hit.locator)
+        except InvalidInput as error:
+            raise SourceError("it is not a paper of arXiv", GapCategory.SOURCE_NOT_FOUND) from error
+        known = self._known.get(str(name))
+        if known is not None:
+            _refuse_withdrawn(known)
+        kept = await to_thread.run_sync(self._from_library, name)
+        return kept or await self.document(known or await self.paper(name))
+
+    async def paper(self, name: ArxivId) -> Paper:
+        """What arXiv says about a paper."""
+        found = await self._api.named([name])
+        if not found:
+            raise SourceError(f"arXiv has no paper {name}", GapCategory.SOURCE_NOT_FOUND)
+        self._remember(found)
+        return found[0]
+
+    async def document(self, paper: Paper, *, seconds: float = FULL_TEXT_SECONDS) -> Document:
+        """The paper in full, or, where that is not to be had in time, its abstract."""
+        _refuse_withdrawn(paper)
+        why = f"there was no time for it within {seconds:g} s"
+        with anyio.move_on_after(seconds):
+            try:
+                return paper_in_full(paper, await self._full_text.of(paper))
+            except SourceError as error:
+                why = error.detail
+        self._remarks[str(paper.id)] = f"arXiv:{paper.id} was read by its abstract alone: {one_line(why)}"
+        return abstract_of(paper)
+
+    def notices(self) -> Sequence[str]:
+        return tuple(self._remarks.values())
+
+    def close(self) -> None:
+        """Let go of processes. The source may be used again, and starts what it needs."""
+        self._full_text.close()
+
+    async def _in_time(self, names: Sequence[ArxivId], words: Sequence[str], most: int) -> Sequence[Paper]:
+        with anyio.move_on_after(SEARCH_SECONDS):
+            return await self._found(names, words, most)
+        raise SourceError(f"arXiv did not answer within {SEARCH_SECONDS:g} s, turns included")
+
+    async def _found(self, names: Sequence[ArxivId], words: Sequence[str], most: int) -> Sequence[Paper]:
+        """Papers by their names; else those with all the words and, where those are few, those with any."""
+        found = await self._api.named(names) if names else ()
+        if not found and words:
+            found = await self._api.search(all_of(words), most)
+            if len(words) > 1 and sum(1 for paper in found if not paper.withdrawn) < FEW:
+                found = await self._with_more(found, any_of(words), most)
+        self._remember(found)
+        return found
+
+    async def _with_more(self, found: Sequence[Paper], query: str, most: int) -> Sequence[Paper]:
+        """What is found already is not lost with a second request that fails."""
+        try:
+            more = await self._api.search(query, most)
+        except SourceError:
+            if not found:
+                raise
+            return found
+        known = {paper.id.number for paper in found}
+        return (*found, *(paper for paper in more if paper.id.number not in known))
+
+    def _shelved(self, names: Sequence[ArxivId], words: Sequence[str]) -> Sequence[Shelved]:
+        try:
+            if names:
+                return [Shelved(kept.paper, " ".join(words)) for name in names if (kept := self.library.kept(name))]
+            return self.library.search(words)
+        except StorageError as error:
+            self._remarks["library"] = str(error)
+            return ()
+
+    def _from_library(self, name: ArxivId) -> Document | None:
+        try:
+            return self.library.document(name)
+        except StorageError:
+            return None
+
+    def _hits(self, found: Sequence[Paper], shelved: Sequence[Shelved], words: Sequence[str]) -> Sequence[Hit]:
+        """Each paper once, as arXiv has it now; scored by how many of the words it holds, then by its rank."""
+        wanted = frozenset(self._stems.of(" ".join(words)))
+        ranked: dict[str, tuple[Paper, float]] = {}
+        on_shelf = [(each.paper, f"{each.paper.abstract}\n{each.words}") for each in shelved]
+        for papers in ([(paper, paper.abstract) for paper in found], on_shelf):
+            for rank, (paper, text) in enumerate(papers):
+                score = self._share(wanted, f"{paper.title}\n{' '.join(paper.authors)}\n{text}") * _EACH_RANK**rank
+                newest, best = ranked.get(paper.id.number, (paper, 0.0))
+                ranked[paper.id.number] = newest, max(score, best)
+        best = max((score for _, score in ranked.values()), default=0.0)
+        hits = [_hit(paper, score / best) for paper, score in ranked.values() if score >= WORTH_READING * best > 0]
+        return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.locator)))
+
+    def _share(self, wanted: frozenset[str], text: str) -> float:
+        share = len(wanted & frozenset(self._stems.of(text))) / len(wanted) if wanted else 1.0
+        return share if share >= WORTH_READING else 0.0
+
+    def _remember(self, papers: Sequence[Paper]) -> None:
+        for paper in papers:
+            self._known[str(paper.id)] = paper
+            self._known.move_to_end(str(paper.id))
+        while len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+def _hit(paper: Paper, score: float) -> Hit:
+    """A paper taken back comes last: it is fetched only to be told of."""
+    return Hit(
+        paper.id.locator, paper.citation, round(score * (_WITHDRAWN if paper.withdrawn else 1.0), 6), paper.updated
+    )
+
+
+def _refuse_withdrawn(paper: Paper) -> None:
+    if paper.withdrawn:
+        why = one_line(paper.comment or paper.abstract, 200)
+        raise SourceError(f"arXiv:{paper.id} was withdrawn and is not quoted: {why}", GapCategory.SOURCE_NOT_FOUND)
+
+
+def _refuse_filtered(query: Query) -> None:
+    wanted = [domain.strip().casefold().removeprefix("*").lstrip(".") for domain in query.domains]
+    if wanted and not any(each and (each == _HOST or _HOST.endswith(f".{each}")) for each in wanted):
+        raise SourceError("the source filter leaves arXiv out", GapCategory.SOURCE_NOT_FOUND)

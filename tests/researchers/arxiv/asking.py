@@ -1,0 +1,35 @@
+"""The arXiv source of the tests: every part real, in the world, with a home of its own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from marchwarden.extraction import Extractor
+from marchwarden.fetching import ApiClient
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.arxiv.agent import arxiv_source
+from marchwarden.researchers.arxiv.api import ArxivApi
+from marchwarden.researchers.arxiv.tools import ArxivSource
+from marchwarden.researchers.arxiv.turn import Turn
+from marchwarden.store import Store
+from tests.world.world import World
+
+
+def a_source(
+    world: World, folder: Path, extractor: Extractor | None = None, environ: Mapping[str, str] | None = None
+) -> ArxivSource:
+    known = {**world.environ(), **(environ or {})}
+    return arxiv_source(known, Store(folder / "traces"), folder / "library", extractor=extractor)
+
+
+def an_api(world: World, folder: Path, trouble: str = "", *, page: int = 100) -> ArxivApi:
+    url = world.arxiv_environ(trouble)["MARCHWARDEN_ARXIV_URL"]
+    return ArxivApi(ApiClient(retries=0, seconds=5), Turn(folder / "turn", 0.0), url, page=page)
+
+
+def a_hit(name: str) -> Hit:
+    return Hit(f"https://arxiv.org/abs/{name}")
+
+
+async def found(source: ArxivSource, text: str) -> list[str]:
+    """The ids a search gives, best first."""
+    return [hit.locator.removeprefix("https://arxiv.org/abs/") for hit in await source.search(Query(text))]

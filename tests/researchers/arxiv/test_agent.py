@@ -1,0 +1,114 @@
+"""Most questions here go to the loop over one shared reader; `ArxivResearcher` is the same with a reader of its own."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from marchwarden.contract import Authority, Depth, GapCategory, ResearchResult
+from marchwarden.errors import InvalidInput
+from marchwarden.extraction import Extractor
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.replay import rerun
+from marchwarden.researchers.arxiv import ArxivResearcher
+from marchwarden.researchers.arxiv.collecting import collect
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.store import Store
+from marchwarden.verification import verify
+from tests.researchers.arxiv.asking import a_source
+from tests.world.world import World
+
+GUST = "What was the strongest gust measured on the deck of the Alder Bridge?"
+
+
+class Desk:
+    """Where questions are asked: a world, a folder, a reader."""
+
+    def __init__(self, world: World, folder: Path, extractor: Extractor) -> None:
+        self.world = world
+        self.folder = folder
+        self.extractor = extractor
+        self.store = Store(folder / "traces")
+
+    async def ask(self, question: str = GUST, trouble: str = "", **environ: str) -> ResearchResult:
+        source = a_source(self.world, self.folder, self.extractor, {**self.world.arxiv_environ(trouble), **environ})
+        mind = ExtractiveMind()
+        investigator = Investigator(source, mind, store=self.store, fallback=mind, name="arxiv")
+        return await investigator.research(question, depth=Depth.SHALLOW)
+
+
+@pytest.fixture
+def desk(world: World, tmp_path: Path, extractor: Extractor) -> Desk:
+    return Desk(world, tmp_path, extractor)
+
+
+async def test_an_answer_cites_the_section_of_a_version(desk: Desk) -> None:
+    found = await desk.ask()
+    assert "41 metres per second" in found.answer
+    first = found.citations[0]
+    assert (first.source, first.locator) == ("arxiv", "https://arxiv.org/abs/2104.12255v2#S2.SS1")
+    assert first.title == "Wind loads on the deck of the Alder Bridge (Okoye and Brandt, 2024)"
+    assert found.confidence_factors.source_authority == Authority.MEDIUM
+
+
+async def test_an_answer_is_proved_and_replayed_identically(desk: Desk) -> None:
+    found = await desk.ask()
+    assert all(check.proved for check in verify(desk.store, found.trace_id))
+    assert (await rerun(desk.store, found.trace_id, ExtractiveMind())).differences == ()
+
+
+async def test_references_become_discoveries(desk: Desk) -> None:
+    found = await desk.ask()
+    suggested = {(event.suggested_researcher, event.query) for event in found.discovery_events}
+    assert ("web", "https://doi.org/10.5555/ferris.1994.3") in suggested
+    assert ("arxiv", "arXiv:2011.04242") in suggested
+
+
+async def test_a_paper_a_journal_took_has_more_authority_and_leads_to_its_printed_version(desk: Desk) -> None:
+    found = await desk.ask("How deep was the scour hole at the eastern pier?")
+    assert "2.3 metres" in found.answer
+    assert found.citations[0].locator == "https://arxiv.org/abs/2011.04242v1#page=1"
+    assert found.confidence_factors.source_authority == Authority.HIGH
+    assert "https://doi.org/10.5555/senn.2020.41" in {event.query for event in found.discovery_events}
+
+
+async def test_an_abstract_is_enough_to_answer(desk: Desk) -> None:
+    found = await desk.ask("How much sediment does the river Senn carry past the weir at Dorn?")
+    assert "64,000 tonnes" in found.answer
+    assert found.citations[0].locator == "https://arxiv.org/abs/physics/0203044v1#abstract"
+    assert any("abstract alone" in gap.detail for gap in found.gaps)
+
+
+async def test_a_withdrawn_paper_is_told_of_and_not_believed(desk: Desk) -> None:
+    found = await desk.ask("Who designed the Alder Bridge?")
+    assert "Maud Ferris" in found.answer and "Otto" not in found.answer
+    assert not any("2402.07001" in citation.locator for citation in found.citations)
+    (gap,) = [gap for gap in found.gaps if "2402.07001" in gap.topic]
+    assert gap.category is GapCategory.SOURCE_NOT_FOUND and "withdrawn" in gap.detail
+
+
+async def test_a_library_answers_offline(desk: Desk) -> None:
+    await collect(a_source(desk.world, desk.folder, desk.extractor), ArxivId("2104.12255"))
+    found = await desk.ask(MARCHWARDEN_ARXIV_URL="http://127.0.0.1:9/api/query")
+    assert "41 metres per second" in found.answer
+    assert any("only the local library was searched" in gap.detail for gap in found.gaps)
+    assert all(check.proved for check in verify(desk.store, found.trace_id))
+
+
+@pytest.mark.parametrize("trouble, why", [("busy", "overloaded"), ("html", "not a feed"), ("empty", "lists none")])
+async def test_an_arxiv_in_trouble_is_a_gap_and_no_crash(trouble: str, why: str, desk: Desk) -> None:
+    found = await desk.ask(trouble=trouble)
+    assert not found.citations
+    assert any(why in gap.detail for gap in found.gaps)
+
+
+def test_a_mistake_of_the_operator_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="MARCHWARDEN_ARXIV_URL"):
+        ArxivResearcher({"MARCHWARDEN_ARXIV_URL": "not an address"}, trace_dir=tmp_path)
+
+
+def test_one_researcher_serves_one_event_loop_after_the_other(world: World, tmp_path: Path) -> None:
+    researcher = ArxivResearcher(world.environ(), trace_dir=tmp_path / "traces", library_dir=tmp_path / "library")
+    answers = [anyio.run(researcher.research, GUST, None, Depth.SHALLOW).answer for _ in range(2)]
+    assert answers[0] == answers[1]

@@ -1,0 +1,108 @@
+import json
+import os
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from marchwarden.contract import Authority, GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.researchers.arxiv import atom
+from tests.world.arxiv import TROUBLES
+
+RECORDINGS = os.environ.get("MARCHWARDEN_ARXIV_RECORDINGS")
+FEED = """<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
+ xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
+<opensearch:totalResults>41</opensearch:totalResults><opensearch:startIndex>10</opensearch:startIndex>%s</feed>"""
+ENTRY = """<entry><id>http://arxiv.org/abs/quant-ph/0201082v1</id><title>Quantum
+   computers &amp; bridges</title><updated>2002-01-19T15:08:05Z</updated><published>2002-01-18T15:08:05Z</published>
+<summary>  We show
+ a bridge.  </summary><author><name>Ada Moor</name><arxiv:affiliation>Dorn</arxiv:affiliation></author>
+<author><name></name></author><author><name>Bo Hale</name></author><category term="quant-ph"/><category term="cs.PL"/>
+%s</entry>"""
+
+
+def a_feed(*entries: str) -> bytes:
+    return (FEED % "".join(entries)).encode()
+
+
+def test_an_entry_becomes_a_paper() -> None:
+    extra = "<arxiv:doi>10.5555/a.1 10.5555/a.2</arxiv:doi><arxiv:journal_ref>J. Senn 1, 2</arxiv:journal_ref>"
+    feed = atom.read(a_feed(ENTRY % f"{extra}<arxiv:comment>9 pages</arxiv:comment>"))
+    assert (feed.total, feed.start, feed.entries) == (41, 10, 1)
+    paper = feed.papers[0]
+    assert (str(paper.id), paper.title) == ("quant-ph/0201082v1", "Quantum computers & bridges")
+    assert (paper.authors, paper.abstract) == (("Ada Moor", "Bo Hale"), "We show a bridge.")
+    assert (paper.submitted, paper.updated) == (date(2002, 1, 18), date(2002, 1, 19))
+    assert (paper.categories, paper.comment) == (("quant-ph", "cs.PL"), "9 pages")
+    assert (paper.doi, paper.journal, paper.authority) == ("10.5555/a.1", "J. Senn 1, 2", Authority.HIGH)
+    assert paper.citation == "Quantum computers & bridges (Moor and Hale, 2002)"
+    assert b"<summary>" in paper.entry
+
+
+@pytest.mark.parametrize("doi, authority", [("10.48550/arXiv.2104.1", Authority.MEDIUM), ("10.5555/x", Authority.HIGH)])
+def test_arxivs_own_doi_is_no_sign_of_a_review(doi: str, authority: Authority) -> None:
+    (paper,) = atom.read(a_feed(ENTRY % f"<arxiv:doi>{doi}</arxiv:doi>")).papers
+    assert paper.authority is authority
+
+
+def test_an_entry_that_cannot_be_used_costs_only_itself() -> None:
+    whole = ENTRY % ""
+    broken = [whole.replace("quant-ph/0201082v1", "nonsense"), whole.replace("2002-01-19T", "yesterday"), "<entry/>"]
+    feed = atom.read(a_feed(*broken, whole))
+    assert (feed.entries, len(feed.papers)) == (4, 1)
+
+
+def test_a_control_character_in_an_abstract_costs_nothing() -> None:
+    assert (
+        atom.read(a_feed((ENTRY % "").replace("a bridge", "a\x0b\x01 bridge"))).papers[0].abstract
+        == "We show a bridge."
+    )
+
+
+@pytest.mark.parametrize("trouble", ["html", "nothing", "truncated", "laughs", "entity", "forbidden"])
+def test_what_is_no_feed_is_refused_quickly(trouble: str) -> None:
+    reply = TROUBLES[trouble](1)
+    assert reply is not None
+    began = time.monotonic()
+    with pytest.raises(SourceError, match="not a feed"):
+        atom.read(reply.content)
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"<a>" * 100_000, b"\x00\xff\xfe", a_feed(ENTRY)[:-9], b"<feed/>", "\ufeff<feed".encode("utf-16"), b"<?xml?>"],
+)
+def test_nonsense_is_refused(content: bytes) -> None:
+    with pytest.raises(SourceError, match="not a feed"):
+        atom.read(content)
+
+
+@pytest.mark.parametrize("trouble", ["error-feed", "error-400"])
+def test_an_error_that_comes_as_a_feed_is_an_error(trouble: str) -> None:
+    reply = TROUBLES[trouble](1)
+    assert reply is not None
+    with pytest.raises(SourceError, match="malformed query") as caught:
+        atom.read(reply.content)
+    assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
+
+
+@pytest.mark.skipif(not RECORDINGS, reason="MARCHWARDEN_ARXIV_RECORDINGS names no folder of recorded answers")
+def test_recorded_answers_parse_completely() -> None:
+    papers = refused = 0
+    for file in sorted(Path(str(RECORDINGS)).glob("*.json")):
+        recorded = json.loads(file.read_bytes())
+        try:
+            feed = atom.read(recorded["body"].encode())
+        except SourceError:
+            assert recorded["status_code"] == 400, file.name
+            refused += 1
+            continue
+        assert recorded["status_code"] == 200
+        assert len(feed.papers) == feed.entries == recorded["body"].count("<entry>"), file.name
+        assert all(paper.title and paper.authors and paper.abstract and paper.categories for paper in feed.papers)
+        papers += len(feed.papers)
+    assert papers
+    print(f"{papers} papers, {refused} refusals")

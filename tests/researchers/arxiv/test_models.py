@@ -1,0 +1,37 @@
+import pytest
+
+from marchwarden.errors import InvalidInput
+from marchwarden.researchers.arxiv.models import Places
+
+MIRROR = {
+    "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:8080/api/query",
+    "MARCHWARDEN_ARXIV_PAGES_URL": "http://127.0.0.1:8080/",
+}
+
+
+def test_arxiv_itself_is_never_asked_sooner_than_it_allows() -> None:
+    assert Places.of({}).seconds == 3
+    assert Places.of({"MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
+    assert Places.of({**MIRROR, "MARCHWARDEN_ARXIV_PAGES_URL": "", "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
+    assert Places.of({"MARCHWARDEN_ARXIV_SECONDS": "10"}).seconds == 10
+
+
+def test_a_mirror_keeps_the_pause_unless_its_operator_says_otherwise() -> None:
+    assert Places.of(MIRROR) == Places("http://127.0.0.1:8080/api/query", "http://127.0.0.1:8080", 3.0)
+    assert Places.of({**MIRROR, "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 0
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"MARCHWARDEN_ARXIV_URL": "not an address"},
+        {"MARCHWARDEN_ARXIV_PAGES_URL": "ftp://x"},
+        {"MARCHWARDEN_ARXIV_SECONDS": "often"},
+        {"MARCHWARDEN_ARXIV_SECONDS": "nan"},
+        {"MARCHWARDEN_ARXIV_SECONDS": "-1"},
+    ],
+)
+def test_an_operators_mistake_is_told_by_its_variable(environ: dict[str, str]) -> None:
+    (name,) = environ
+    with pytest.raises(InvalidInput, match=name):
+        Places.of(environ)

@@ -1,0 +1,26 @@
+import os
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from marchwarden.contract import Depth
+from marchwarden.researchers.arxiv.server import serve_arxiv
+from marchwarden.wire.client import RemoteResearcher
+from tests.world.world import World
+
+
+async def test_a_child_process_answers_from_the_world(world: World, tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "MARCHWARDEN_HOME": str(tmp_path), **world.environ()}
+    remote = RemoteResearcher.stdio([sys.executable, "-m", "marchwarden.researchers.arxiv"], env=environ)
+    found = await remote.research("How deep was the scour hole at the eastern pier?", depth=Depth.SHALLOW)
+    assert "2.3 metres" in found.answer
+    assert (tmp_path / "traces" / f"{found.trace_id}.jsonl").exists()
+    assert list((tmp_path / "arxiv").glob("turn-*"))
+
+
+def test_an_operators_mistake_is_one_line(tmp_path: Path) -> None:
+    environ = {"MARCHWARDEN_HOME": str(tmp_path), "MARCHWARDEN_ARXIV_SECONDS": "often"}
+    ended = CliRunner().invoke(serve_arxiv, [], env=environ)
+    assert ended.exit_code == 2
+    assert "MARCHWARDEN_ARXIV_SECONDS" in ended.output

@@ -1,0 +1,168 @@
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from marchwarden.contract import Authority, GapCategory
+from marchwarden.errors import SourceError
+from marchwarden.extraction import Extractor
+from marchwarden.notebook import Hit, Query
+from marchwarden.researchers.arxiv.collecting import collect
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.tools import ArxivSource
+from tests.researchers.arxiv.asking import a_hit, a_source, found
+from tests.world.world import World
+
+Sources = Callable[..., ArxivSource]
+NOWHERE = {"MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api/query"}
+
+
+@pytest.fixture
+def source(world: World, tmp_path: Path, extractor: Extractor) -> Sources:
+    def open_one(trouble: str = "", **environ: str) -> ArxivSource:
+        return a_source(world, tmp_path, extractor, {**world.arxiv_environ(trouble), **environ})
+
+    return open_one
+
+
+async def test_the_paper_that_holds_most_of_the_words_comes_first(source: Sources) -> None:
+    assert (await found(source(), "wind loads deck Alder Bridge"))[0] == "2104.12255v2"
+    assert (await found(source(), "scour at the eastern pier"))[0] == "2011.04242v1"
+
+
+async def test_a_hit_is_cited_dated_and_scored(source: Sources) -> None:
+    best, *rest = await source().search(Query("wind loads sensors deck"))
+    assert best == Hit(
+        "https://arxiv.org/abs/2104.12255v2",
+        "Wind loads on the deck of the Alder Bridge (Okoye and Brandt, 2024)",
+        1.0,
+        date(2024, 3, 4),
+    )
+    assert all(hit.score < 1 for hit in rest)
+
+
+async def test_an_id_finds_its_paper_whatever_else_is_asked(source: Sources) -> None:
+    assert await found(source(), "arXiv:physics/0203044 strongest gust") == ["physics/0203044v1"]
+    assert await found(source(), "arxiv 2104.12255 v1 gust") == ["2104.12255v1"]
+    assert await found(source(), "2104.99999") == []
+
+
+async def test_the_source_filter_is_kept(source: Sources) -> None:
+    for domain in ("arxiv.org", ".org", "*.org"):
+        assert await source().search(Query("wind loads", domains=(domain,)))
+    with pytest.raises(SourceError, match="source filter") as caught:
+        await source().search(Query("wind loads", domains=("nasa.gov", "rxiv.org", "")))
+    assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
+
+
+async def test_html_is_read_with_its_sections_and_formulas(source: Sources) -> None:
+    document = await source().fetch(a_hit("2104.12255v2"))
+    assert (document.source, document.media_type) == ("arxiv", "text/html")
+    assert (document.author, document.published) == ("Jana Okoye, Lena Brandt", date(2024, 3, 4))
+    assert document.authority is Authority.MEDIUM
+    for excerpt, section in (("period is \\(T=4.2\\)", "S1"), ("reached 41 metres", "S2.SS1"), ("stiffer", "S3")):
+        at = document.text.index(excerpt)
+        assert document.locate(at, at + 1) == f"https://arxiv.org/abs/2104.12255v2#{section}"
+    assert {link.url for link in document.links} == {
+        "https://doi.org/10.5555/ferris.1994.3",
+        "https://arxiv.org/abs/2011.04242",
+    }
+
+
+async def test_a_paper_without_html_is_read_from_its_pdf_page_by_page(world: World, source: Sources) -> None:
+    document = await source().fetch(a_hit("2011.04242v1"))
+    assert document.media_type == "application/pdf"
+    at = document.text.index("ring of rubble")
+    assert document.locate(at, at + 1) == "https://arxiv.org/abs/2011.04242v1#page=2"
+    assert document.authority is Authority.HIGH
+    assert document.links[0].url == "https://doi.org/10.5555/senn.2020.41"
+    assert not any(target.startswith("/html") for target in world.asked("arxiv"))
+
+
+@pytest.mark.parametrize("trouble", ["no-html", "captcha", "pages-busy"])
+async def test_without_a_full_text_the_abstract_is_quoted_and_that_is_told(trouble: str, source: Sources) -> None:
+    arxiv = source(trouble)
+    document = await arxiv.fetch(a_hit("2104.12255v2"))
+    assert document.media_type == "application/atom+xml"
+    assert "twelve sensors over three winters." in document.text
+    assert b"twelve sensors over three winters." in document.content
+    at = document.text.index("twelve")
+    assert document.locate(at, at + 1) == "https://arxiv.org/abs/2104.12255v2#abstract"
+    assert "2104.12255v2 was read by its abstract alone" in arxiv.notices()[0]
+
+
+async def test_a_full_text_that_takes_too_long_gives_way_to_the_abstract(world: World, source: Sources) -> None:
+    arxiv = source(MARCHWARDEN_ARXIV_PAGES_URL=world.url("hang"))
+    paper = await arxiv.paper(ArxivId("2104.12255"))
+    document = await arxiv.document(paper, seconds=0.3)
+    assert document.media_type == "application/atom+xml"
+    assert "no time for it within 0.3 s" in arxiv.notices()[0]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_withdrawn_paper_is_a_gap_and_never_evidence(version: int, world: World, source: Sources) -> None:
+    with pytest.raises(SourceError, match="withdrawn and is not quoted: This paper has been") as caught:
+        await source().fetch(a_hit(f"2402.07001v{version}"))
+    assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
+    assert not any(target.startswith(("/html", "/pdf")) for target in world.asked("arxiv"))
+
+
+async def test_a_withdrawn_paper_is_listed_last_so_that_it_can_be_told_of(source: Sources) -> None:
+    assert (await found(source(), "Who designed the Alder Bridge, Maud Ferris?"))[-1] == "2402.07001v2"
+
+
+@pytest.mark.parametrize("locator", ["https://arxiv.org/abs/2104.99999v1", "https://example.org/", "arxiv"])
+async def test_what_is_not_there_is_said_not_to_be(locator: str, source: Sources) -> None:
+    with pytest.raises(SourceError) as caught:
+        await source().fetch(Hit(locator))
+    assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
+
+
+async def test_the_library_answers_when_arxiv_does_not(world: World, source: Sources) -> None:
+    assert (await collect(source(), ArxivId("2104.12255"))).kept
+    asked = len(world.asked("arxiv"))
+    offline = source(**NOWHERE)
+    assert await found(offline, "What was the strongest gust measured on the deck?") == ["2104.12255v2"]
+    assert await found(offline, "arXiv:2104.12255") == ["2104.12255v2"]
+    document = await offline.fetch(a_hit("2104.12255v2"))
+    assert "41 metres per second" in document.text
+    assert len(world.asked("arxiv")) == asked
+    assert "only the local library was searched" in offline.notices()[0]
+
+
+async def test_without_arxiv_and_without_a_library_it_is_an_error(source: Sources) -> None:
+    with pytest.raises(SourceError, match="accepts no connection"):
+        await source(**NOWHERE).search(Query("wind loads"))
+
+
+async def test_words_of_the_full_text_find_papers_of_the_library_alone(source: Sources) -> None:
+    arxiv = source()
+    query = "railing read ten times second"
+    assert await found(arxiv, query) == []
+    await collect(arxiv, ArxivId("2104.12255"))
+    assert await found(arxiv, query) == ["2104.12255v2"]
+
+
+async def test_a_newer_version_on_arxiv_wins_over_the_librarys(source: Sources) -> None:
+    arxiv = source()
+    assert "PDF" in (await collect(arxiv, ArxivId("2104.12255", 1))).told
+    assert await found(arxiv, "wind loads sensors deck") == ["2104.12255v2"]
+    assert "41 metres" in (await arxiv.fetch(a_hit("2104.12255v2"))).text
+    assert "36 metres" in (await arxiv.fetch(a_hit("2104.12255v1"))).text
+
+
+async def test_what_is_kept_already_is_not_fetched_again(world: World, source: Sources) -> None:
+    arxiv = source()
+    assert "added 2104.12255v2" in (await collect(arxiv, ArxivId("2104.12255"))).told
+    again = await collect(arxiv, ArxivId("2104.12255"))
+    assert again.kept and "already" in again.told
+    assert [target for target in world.asked("arxiv") if target.startswith("/html")] == ["/html/2104.12255v2"]
+
+
+@pytest.mark.parametrize("name, why", [("2402.07001", "withdrawn"), ("2104.99999", "no paper")])
+async def test_what_cannot_be_kept_is_told(name: str, why: str, source: Sources) -> None:
+    arxiv = source()
+    done = await collect(arxiv, ArxivId.parsed(name))
+    assert not done.kept and why in done.told
+    assert not arxiv.library.papers()

@@ -1,0 +1,130 @@
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pytest
+
+from marchwarden.errors import SourceError
+from marchwarden.extraction import Extractor
+from marchwarden.notebook import Query
+from marchwarden.researchers.arxiv.turn import LONGEST_PAUSE, Turn
+from tests.researchers.arxiv.asking import a_hit, a_source
+from tests.world.world import World
+
+ASKING = """
+import os, anyio
+from pathlib import Path
+from marchwarden.researchers.arxiv.agent import arxiv_source
+from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.store import Store
+
+async def ask() -> None:
+    source = arxiv_source(os.environ, Store(Path(os.environ["TRACES"])))
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(source.paper, ArxivId("2104.12255"))
+
+anyio.run(ask)
+"""
+DYING = """
+import os, sys, anyio
+from pathlib import Path
+from marchwarden.researchers.arxiv.turn import Turn
+
+async def die() -> None:
+    async with Turn(Path(sys.argv[1]), 60.0).taken():
+        os.kill(os.getpid(), 9)
+
+anyio.run(die)
+"""
+
+
+class Clock:
+    """Tells the time it is set to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_two_processes_never_ask_sooner_than_the_pause(world: World, tmp_path: Path) -> None:
+    pause = 0.3
+    environ = {**os.environ, **world.environ(), "MARCHWARDEN_HOME": str(tmp_path), "TRACES": str(tmp_path / "traces")}
+    environ["MARCHWARDEN_ARXIV_SECONDS"] = str(pause)
+    asking = [subprocess.Popen([sys.executable, "-c", ASKING], env=environ) for _ in range(2)]
+    assert [each.wait(30) for each in asking] == [0, 0]
+    arrivals = [request.at for request in world.requests if request.site == "arxiv"]
+    assert len(arrivals) == 6
+    assert min(later - earlier for earlier, later in pairwise(arrivals)) >= pause
+
+
+async def test_searches_and_full_texts_of_one_host_share_the_pause(
+    world: World, tmp_path: Path, extractor: Extractor
+) -> None:
+    source = a_source(world, tmp_path, extractor, {"MARCHWARDEN_ARXIV_SECONDS": "0.2"})
+    async with anyio.create_task_group() as group:
+        group.start_soon(source.search, Query("scour eastern pier Senn river bed fell"))
+        group.start_soon(source.fetch, a_hit("2104.12255v2"))
+    arrivals = [each.at for each in world.requests if each.site == "arxiv" and each.path != "/robots.txt"]
+    assert len(arrivals) >= 4
+    assert min(later - earlier for earlier, later in pairwise(arrivals)) >= 0.2
+
+
+async def test_who_dies_while_asking_has_asked_and_blocks_nobody(tmp_path: Path) -> None:
+    died = await anyio.run_process([sys.executable, "-c", DYING, str(tmp_path / "turn")], check=False)
+    assert died.returncode == -9
+    with anyio.fail_after(5), pytest.raises(SourceError, match="no turn in time"):
+        async with Turn(tmp_path / "turn", 60.0).taken():
+            pass
+
+
+async def test_a_wait_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
+    clock = Clock()
+    turn = Turn(tmp_path / "turn", 3.0, clock=clock)
+    async with turn.taken() as hold:
+        hold.postpone(30)
+    with anyio.fail_after(5) as scope, pytest.raises(SourceError, match="no turn in time"):
+        async with turn.taken():
+            pass
+    assert not scope.cancelled_caught
+    clock.now += 30
+    async with turn.taken():
+        pass
+
+
+async def test_a_held_turn_is_waited_for_no_longer_than_the_deadline(tmp_path: Path) -> None:
+    async with Turn(tmp_path / "turn", 0.0).taken():
+        with anyio.fail_after(0.2), pytest.raises(SourceError, match="no turn in time"):
+            async with Turn(tmp_path / "turn", 0.0).taken():
+                pass
+
+
+@pytest.mark.parametrize("written", ["", "nonsense", "9999999999.0", "nan"])
+async def test_a_file_that_makes_no_sense_stops_nobody(written: str, tmp_path: Path) -> None:
+    (tmp_path / "turn").write_text(written)
+    with anyio.fail_after(5):
+        async with Turn(tmp_path / "turn", 0.01).taken():
+            pass
+
+
+async def test_no_service_can_ask_to_be_left_alone_for_ever(tmp_path: Path) -> None:
+    clock = Clock()
+    turn = Turn(tmp_path / "turn", 3.0, clock=clock)
+    async with turn.taken() as hold:
+        hold.postpone(1e9)
+    clock.now += LONGEST_PAUSE
+    with anyio.fail_after(1):
+        async with turn.taken():
+            pass
+
+
+async def test_where_turns_cannot_be_kept_nobody_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SourceError, match="cannot be kept on disk"):
+        async with Turn(tmp_path / "file" / "turn", 0.0).taken():
+            pass
