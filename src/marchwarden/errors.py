@@ -6,6 +6,7 @@ MarchwardenError
 │   └── MalformedTrace      the trace's lines cannot be read as a run
 ├── SourceError             something outside failed: becomes a gap of its category
 │   ├── NoAnswer            a researcher gave a PI no result
+│   ├── NotDone             a statement was refused, or failed, or took too long (researchers.database)
 │   ├── Interrupted         another try may mend it (fetching)
 │   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over

@@ -62,7 +62,8 @@ class Schema:
 @dataclass(frozen=True)
 class Statement:
     """One SELECT, what it asks for in plain words ("the number of customers whose country is Brazil"), and how surely
-    it is what a question wanted (0 to 1)."""
+    it is what a question wanted (0 to 1).
+    """
 
     sql: str
     reading: str

@@ -1,0 +1,3 @@
+from marchwarden.researchers.database.server import serve_database
+
+serve_database()

@@ -1,0 +1,56 @@
+"""DatabaseResearcher: the loop over a database."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Self
+
+from marchwarden.errors import MalformedTrace
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.protocols import Mind
+from marchwarden.researchers.database.place import Database
+from marchwarden.researchers.database.tools import DatabaseSource
+from marchwarden.settings import HOME
+from marchwarden.store import Store
+
+NAME: Final = "database"
+PURPOSE: Final = (
+    "Answers from one database (SQLite, DuckDB, PostgreSQL): counts, sums, extremes and rows, with the query cited."
+)
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class DatabaseResearcher(Investigator):
+    """Answers questions from the rows of one database, which it only ever reads.
+
+    `environ` may hold the password of a PostgreSQL server (PGPASSWORD) and who reads it (PGUSER).
+    """
+
+    def __init__(
+        self,
+        url_or_path: str | Path | Database,
+        *,
+        environ: Mapping[str, str] = _NOTHING,
+        mind: Mind | None = None,
+        trace_dir: str | Path | None = None,
+    ) -> None:
+        database = url_or_path if isinstance(url_or_path, Database) else Database.at(url_or_path, environ)
+        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        embedded = ExtractiveMind()
+        super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=NAME)
+
+    @classmethod
+    def again(
+        cls,
+        settings: Mapping[str, object],
+        *,
+        mind: Mind,
+        trace_dir: Path,
+        environ: Mapping[str, str] = _NOTHING,
+    ) -> Self:
+        """The researcher that a trace describes. A password is not in it: it comes from the environment."""
+        address, shown = settings.get("database"), settings.get("shown")
+        if not isinstance(address, str) or not isinstance(shown, str):
+            raise MalformedTrace("the trace does not say which database its researcher had")
+        return cls(Database.again(address, shown, environ), mind=mind, trace_dir=trace_dir)

@@ -1,0 +1,106 @@
+"""Any other database that SQLAlchemy has a dialect for. How far it guards itself depends on the engine, and is told."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy
+from sqlalchemy.exc import DBAPIError, ProgrammingError, SQLAlchemyError
+
+from marchwarden.researchers.database.jobs import Reason, Refused, Target
+from marchwarden.researchers.database.kinds import kind_of
+from marchwarden.researchers.database.models import Column, Reference, Table
+from marchwarden.researchers.database.vocabulary import SPOKEN
+
+_GUARDS: Final = {
+    "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION max_execution_time = {milliseconds}"),
+    "mariadb": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION max_statement_time = {seconds}"),
+    "oracle": ("SET TRANSACTION READ ONLY",),
+    "sqlite": ("PRAGMA query_only = ON",),
+}
+_UNGUARDED: Final = "this engine was not told to refuse writing; give a user who may only SELECT"
+MOST_TABLES: Final = 500
+
+
+class AlchemyDatabase:
+    """A database behind SQLAlchemy. Whatever happens in its transaction is rolled back."""
+
+    def __init__(self, target: Target, seconds: float) -> None:
+        try:
+            url = sqlalchemy.make_url(target.address)
+            url = url.set(password=target.password) if target.password else url
+            self._engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool)
+            self._connection = self._engine.connect()
+            self._guard(seconds)
+            self._names = self._seen()
+        except (SQLAlchemyError, ImportError) as error:
+            raise _refused(error) from error
+
+    @property
+    def dialect(self) -> str:
+        return SPOKEN[self._engine.dialect.name]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return () if self._engine.dialect.name in _GUARDS else (_UNGUARDED,)
+
+    def relations(self) -> frozenset[str]:
+        return frozenset(name.casefold() for name in self._names)
+
+    def tables(self) -> Sequence[Table]:
+        try:
+            inspector = sqlalchemy.inspect(self._connection)
+            return [_described(inspector, name) for name in self._names]
+        except SQLAlchemyError as error:
+            raise _refused(error) from error
+
+    def rows(self, sql: str, most: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+        try:
+            # As it is: SQLAlchemy's own `text` would take a colon for a parameter.
+            found = self._connection.execution_options(stream_results=True).exec_driver_sql(sql)
+            with found:
+                return [*found.keys()], [tuple(row) for row in found.fetchmany(most)]
+        except SQLAlchemyError as error:
+            raise _refused(error) from error
+
+    def quoted(self, name: str) -> str:
+        return str(self._engine.dialect.identifier_preparer.quote_identifier(name))
+
+    def close(self) -> None:
+        self._connection.rollback()
+        self._connection.close()
+
+    def _guard(self, seconds: float) -> None:
+        for guard in _GUARDS.get(self._engine.dialect.name, ()):
+            self._connection.exec_driver_sql(guard.format(milliseconds=round(seconds * 1000), seconds=seconds))
+
+    def _seen(self) -> list[str]:
+        inspector = sqlalchemy.inspect(self._connection)
+        return [*inspector.get_table_names(), *inspector.get_view_names()][:MOST_TABLES]
+
+
+def _described(inspector: sqlalchemy.Inspector, name: str) -> Table:
+    keys = set(inspector.get_pk_constraint(name)["constrained_columns"])
+    references = [
+        Reference(own, str(key["referred_table"]), target)
+        for key in inspector.get_foreign_keys(name)
+        for own, target in zip(key["constrained_columns"], key["referred_columns"], strict=False)
+    ]
+    columns = [
+        Column(
+            str(column["name"]),
+            kind_of(str(column["type"])),
+            str(column["type"]),
+            str(column.get("comment") or ""),
+            column["name"] in keys,
+        )
+        for column in inspector.get_columns(name)
+    ]
+    return Table(name, tuple(columns), tuple(references))
+
+
+def _refused(error: SQLAlchemyError | ImportError) -> Refused:
+    if isinstance(error, DBAPIError):
+        # The error as the driver put it: SQLAlchemy's own words would repeat the statement.
+        malformed = isinstance(error, ProgrammingError)
+        return Refused(str(error.orig), Reason.MALFORMED if malformed else Reason.UNREACHABLE)
+    return Refused(f"it cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)

@@ -1,0 +1,44 @@
+"""The database researcher as an MCP server: `python -m marchwarden.researchers.database`."""
+
+import os
+
+import click
+
+
+@click.command("database")
+@click.option(
+    "--db",
+    "database",
+    required=True,
+    envvar="MARCHWARDEN_DB",
+    metavar="URL_OR_PATH",
+    help="A SQLite or DuckDB file, or a URL such as postgresql://user@host/name; or set MARCHWARDEN_DB.",
+)
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
+@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
+def serve_database(database: str, address: str | None, token_env: str | None, hosts: tuple[str, ...]) -> None:
+    """Serve the database researcher over MCP, on stdio or HTTP.
+
+    The database is only ever read. A server's password comes from PGPASSWORD, or from the URL.
+
+    \b
+    marchwarden serve database --db shop.sqlite
+    marchwarden serve database --db postgresql://reader@localhost/shop --http 127.0.0.1:8732 --token-env MY_TOKEN
+    """
+    # The MCP library takes a second to load: `--help` does not pay for it.
+    from marchwarden.errors import InvalidInput
+    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.researchers.database.agent import NAME, PURPOSE, DatabaseResearcher
+    from marchwarden.settings import Settings
+    from marchwarden.wire.server import build_server
+    from marchwarden.wire.serving import serve
+
+    settings = Settings.of(os.environ)
+    try:
+        mind = chosen_mind(None, settings.environ)
+        researcher = DatabaseResearcher(database, environ=settings.environ, mind=mind, trace_dir=settings.trace_dir)
+        server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)
+        serve(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from error

@@ -1,0 +1,98 @@
+"""Questions asked of a database that declares its references, and what running the best statement brings."""
+
+from dataclasses import replace
+
+import pytest
+
+from marchwarden.researchers.database.questions import Questions, statements
+from tests.researchers.database.questions.shop import Asked
+
+OF_MUSIC = {
+    "How many customers are in Brazil?": [(2,)],
+    "How many tracks are there?": [(4,)],
+    "How many albums does Iron Maiden have?": [(3,)],
+    "How many customers are there in each country?": [("Brazil", 2), ("Canada", 1), ("Germany", 1)],
+    "How many different countries do customers come from?": [(3,)],
+    "How many withdrawn tracks are there?": [(1,)],
+    "How many invoices were made after 2009?": [(3,)],
+    "How many invoices were made between 2010-01-01 and 2010-12-31?": [(2,)],
+    "How many invoices are dated before January 8, 2010?": [(1,)],
+    "How many invoices were made in January 2010?": [(1,)],
+    "What is the total of invoices in 2010?": [(7.92,)],
+    "What is the total of invoices per country?": [("Brazil", 9.9), ("Germany", 11.98)],
+    "What is the average unit price of tracks?": [(1.315,)],
+    "What is the highest unit price?": [(1.99,)],
+    "What is the longest track?": [("Go Down",)],
+    "What is the name of the most expensive track?": [("The Trooper",)],
+    "What are the 2 most expensive tracks?": [("The Trooper", 1.99), ("Aces High", 1.29)],
+    "What are the top 2 customers by total invoice amount?": [
+        ("Leonie", "Köhler", 11.98),
+        ("Eduardo", "Martins", 5.94),
+    ],
+    "What is the most common country of customers?": [("Brazil",)],
+    "What is the email of Luis Goncalves?": [("luis@example.org",)],
+    "When was the first invoice?": [("2009-03-01 00:00:00",)],
+    "Which artist has the most albums?": [("Iron Maiden",)],
+    "Which artists have no albums?": [("Azymuth",)],
+    "Which countries have more than 1 customer?": [("Brazil",)],
+    "Which customers are from Germany?": [("Leonie", "Köhler")],
+    "Which customers are not from Brazil?": [("Leonie", "Köhler"), ("Mark", "Philips")],
+    'Which customers have a first name that starts with "L"?': [("Leonie", "Köhler"), ("Luís", "Gonçalves")],
+    "Which genres does AC/DC have?": [("Rock",)],
+    "Which invoice has the highest total?": [(4,)],
+    "Which tracks are longer than 300000 milliseconds?": [("Go Down",)],
+    "Which tracks are not withdrawn?": [("Aces High",), ("Bad Boy Boogie",), ("Go Down",)],
+    "List the albums of AC/DC": [("Let There Be Rock",)],
+    "List the countries of customers": [("Brazil",), ("Canada",), ("Germany",)],
+    "List the tracks of the album Let There Be Rock": [("Bad Boy Boogie",), ("Go Down",)],
+    "Show customers whose country is Germany or Canada": [("Leonie", "Köhler"), ("Mark", "Philips")],
+}
+
+
+@pytest.mark.parametrize(("question", "rows"), OF_MUSIC.items(), ids=list(OF_MUSIC))
+def test_a_plain_question_finds_its_rows(music: Asked, question: str, rows: list[tuple[object, ...]]):
+    best = Questions(music.schema).statements(question)[0]
+    found = [tuple(round(each, 4) if isinstance(each, float) else each for each in row) for row in music.rows(best.sql)]
+    assert sorted(found) == sorted(rows)
+
+
+def test_rows_come_in_the_order_asked_for(music: Asked):
+    best = statements("List the titles of albums ordered alphabetically", music.schema)[0]
+    assert [title for (title,) in music.rows(best.sql)] == [
+        "Killers",
+        "Let There Be Rock",
+        "Piece of Mind",
+        "Powerslave",
+    ]
+
+
+def test_what_joins_repeat_is_added_up_once(music: Asked):
+    best = statements("What is the total of invoices with rock tracks?", music.schema)[0]
+    ((total,),) = music.rows(best.sql)
+    assert total == pytest.approx(3.96 + 1.98)
+
+
+def test_a_name_nobody_has_looked_at_may_still_be_there(music: Asked):
+    tables = tuple(
+        replace(table, columns=tuple(replace(each, values=(), complete=False) for each in table.columns))
+        for table in music.schema.tables
+    )
+    found = statements("List the albums of Iron Maiden", replace(music.schema, tables=tables))
+    assert found[0].score < 0.7
+    assert any(len(music.rows(each.sql)) == 3 for each in found)
+
+
+def test_other_engines_get_names_quoted_their_way(music: Asked):
+    best = statements("How many customers are in Brazil?", replace(music.schema, dialect="mysql"))[0]
+    assert best.sql == "SELECT COUNT(*) FROM `Customer` WHERE `Country` = 'Brazil'"
+
+
+def test_a_quotation_mark_in_the_data_stays_data(music: Asked):
+    tables = tuple(
+        replace(table, columns=tuple(replace(each, values=("Sinéad O'Connor",)) for each in table.columns))
+        for table in music.schema.tables
+        if table.name in {"Artist", "Album"}
+    )
+    best = statements("List the albums of the artist Sinead O'Connor", replace(music.schema, tables=tables))[0]
+    assert best.sql.endswith("""WHERE "Artist"."Name" = 'Sinéad O''Connor'""")
+    assert music.rows(best.sql) == []

@@ -1,0 +1,51 @@
+"""Numbers and dates as questions write them."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.ranking.terms import Stems
+from marchwarden.researchers.database.questions.spoken import Span, number_at, span_at, words_of
+
+DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
+
+
+@given(
+    DAYS, st.sampled_from(["{0:%Y-%m-%d}", "{0:%B} {0.day}, {0:%Y}", "{0.day} {0:%b} {0:%Y}", "{0:%b} {0.day} {0:%Y}"])
+)
+def test_a_day_is_a_span_of_one_day_however_it_is_written(day: date, form: str):
+    words = words_of(form.format(day), Stems())
+    assert span_at(words, 0) == (Span(day, day + timedelta(days=1)), len(words))
+
+
+@given(DAYS)
+def test_a_month_ends_where_the_next_begins(day: date):
+    span, length = span_at(words_of(f"{day:%B %Y}", Stems()), 0) or pytest.fail("no month")
+    assert length == 2
+    assert (span.since.day, span.until.day) == (1, 1)
+    assert span.since <= day < span.until
+    assert 28 <= (span.until - span.since).days <= 31
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,200", 1200),
+        ("4.5", 4.5),
+        ("2.5 million", 2_500_000),
+        ("three thousand", 3000),
+        ("hundred thousand", 100_000),
+        ("many", None),
+        ("9" * 400, None),
+    ],
+)
+def test_a_number_is_read_with_its_scale(text: str, number: float | None):
+    found = number_at(words_of(text, Stems()), 0)
+    assert (found[0] if found else None) == number
+
+
+def test_days_that_never_were_are_no_days():
+    assert span_at(words_of("2010-02-30", Stems()), 0) is None
+    assert span_at(words_of("9999-12-31", Stems()), 0) is None

@@ -1,0 +1,43 @@
+"""Questions asked of a database that declares no references: names and values show how its tables join."""
+
+import pytest
+
+from marchwarden.researchers.database.questions import Questions
+from tests.researchers.database.questions.shop import Asked
+
+OF_A_COUNTRY = {
+    "what is the population of texas": [(14229,)],
+    "how many people live in austin": [(345,)],
+    "what is the population of portland maine": [(61,)],
+    "what is the capital of ohio": [("columbus",)],
+    "what state has the capital austin": [("texas",)],
+    "where is houston": [("texas",)],
+    "how big is maine": [(33265,)],
+    "how long is the red river": [(1638,)],
+    "what rivers run through texas": [("red",)],
+    "which states does the mississippi river run through": [("maine",), ("mississippi",), ("ohio",)],
+    "through which states does the mississippi run": [("maine",), ("mississippi",), ("ohio",)],
+    "what states border texas": [("mississippi",), ("ohio",), ("utah",)],
+    "how many states border ohio": [(2,)],
+    "which state borders the most states": [("texas",)],
+    "what is the largest state bordering texas": [("utah",)],
+    "what are the capitals of the states that border ohio": [("austin",), ("salt lake city",)],
+    "what is the biggest city in texas": [("houston",)],
+    "which state has the largest city": [("texas",)],
+    "what is the smallest city in the largest state": [("austin",)],
+    "which river runs through the most states": [("mississippi",)],
+    "which state has more than 10000 people": [("ohio",), ("texas",)],
+    "what is the total population of all states": [(30135,)],
+}
+
+
+@pytest.mark.parametrize(("question", "rows"), OF_A_COUNTRY.items(), ids=list(OF_A_COUNTRY))
+def test_a_plain_question_finds_its_rows(country: Asked, question: str, rows: list[tuple[object, ...]]):
+    best = Questions(country.schema).statements(question)[0]
+    assert sorted(country.rows(best.sql)) == sorted(rows)
+
+
+def test_a_word_of_two_meanings_gives_more_than_one_statement(country: Asked):
+    found = Questions(country.schema).statements("what is the population of mississippi")
+    assert len(found) > 1
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)

@@ -1,0 +1,33 @@
+"""The schema in words: short, and what does not fit is left out in turn."""
+
+from dataclasses import replace
+
+from marchwarden.researchers.database.guide import LONGEST, guide
+from marchwarden.researchers.database.models import Column, Kind, Reference, Schema, Table
+
+CUSTOMER = Table(
+    "Customer",
+    (
+        Column("CustomerId", Kind.NUMBER, is_key=True),
+        Column("Home Country", Kind.TEXT, values=("Brazil", "Canada"), comment="where\nthey live"),
+    ),
+    (Reference("CustomerId", "Person", "Id"),),
+    comment="who buys",
+    rows=59,
+)
+
+
+def test_a_table_is_one_line():
+    (line,) = guide(Schema("sqlite", (CUSTOMER,))).split("\n")[1:]
+    columns = "CustomerId number key, \"Home Country\" text e.g. 'Brazil', 'Canada' (where they live)"
+    assert line == f"table Customer (59 rows): {columns}; CustomerId references Person.Id -- who buys"
+
+
+def test_samples_go_first_then_comments_then_tables():
+    schema = Schema("sqlite", tuple(replace(CUSTOMER, name=f"T{at}") for at in range(42)))
+    assert "'Canada'" not in guide(schema) and "who buys" in guide(schema)
+    many = guide(Schema("sqlite", tuple(replace(CUSTOMER, name=f"T{at}") for at in range(60))))
+    assert "who buys" not in many and "table T59" in many
+    crowd = guide(Schema("sqlite", schema.tables * 20))
+    assert len(crowd) <= LONGEST
+    assert crowd.endswith("More tables are left out here.")

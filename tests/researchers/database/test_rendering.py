@@ -1,0 +1,74 @@
+"""Rows as a document: a sentence that answers, a line a row, the same text for the same data."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from marchwarden.contract import Authority
+from marchwarden.researchers.database.jobs import Engine, Rows, Target, Value
+from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.rendering import rendered, row_hash, sentence
+
+SHOP = Database(Target(Engine.SQLITE, "/home/shop.db"), "sqlite:///shop.db", "shop.db")
+ASKED = Asked("SELECT name, spent FROM customer", "the customers and what they spent")
+ROWS = Rows(("name", "spent"), (("Ana", 120.5), ("Bruno", None), ("Eve\x1b[2J\u202e", True)))
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("reading", "columns", "rows", "said"),
+    [
+        ("the number of customers", ("n",), ((5,),), "The number of customers is 5."),
+        ("the number of customers", ("n",), ((None,),), "The number of customers is not given."),
+        ("the customers in Brazil", ("name",), (("Ana",), ("Bo",)), "The customers in Brazil are Ana and Bo."),
+        ("the customers in Peru", ("name",), (), "The customers in Peru: there is no such row."),
+        ("Ana's row", ("name", "spent"), (("Ana", 1),), "Ana's row: name: Ana; spent: 1."),
+        ("the customers", ("a", "b"), ((1, 2), (3, 4)), "The customers: 2 rows."),
+        ("the numbers", ("x",), tuple((each,) for each in range(40)), "The numbers: 40 rows."),
+        ("", ("n",), ((0.1 + 0.2,),), "The result of SELECT 1 is 0.3."),
+        ("", ("n",), ((1,), (2,)), "The result of SELECT 1: 1 and 2."),
+    ],
+)
+def test_the_first_line_says_the_answer(
+    reading: str, columns: tuple[str, ...], rows: tuple[tuple[Value, ...], ...], said: str
+):
+    assert sentence(Asked("SELECT 1", reading), Rows(columns, rows)) == said
+
+
+def test_a_document_holds_a_line_a_row_and_points_at_each():
+    document = rendered(SHOP, ASKED, ROWS, NOON)
+    assert document.text.split("\n") == [
+        "The customers and what they spent: 3 rows.",
+        "name: Ana; spent: 120.5",
+        "name: Bruno; spent: not given",
+        "name: Eve[2J; spent: yes",
+        f"Row hash of 3 rows: {row_hash(ROWS)}",
+    ]
+    start = document.text.index("name: Bruno")
+    assert document.locate(start, start + 5) == f"{document.locator}#row=2"
+    assert document.locate(0, 5) == document.locator
+    assert document.title == "shop.db: the customers and what they spent"
+    assert document.authority is Authority.HIGH
+
+
+def test_the_content_is_the_query_its_rows_and_the_time():
+    content = json.loads(rendered(SHOP, ASKED, ROWS, NOON).content)
+    assert content["query"] == ASKED.sql
+    assert content["rows"][0] == ["Ana", 120.5]
+    assert content["row_hash"] == row_hash(ROWS)
+    assert content["taken_at"] == "2026-01-02T12:00:00+00:00"
+
+
+def test_the_same_data_gives_the_same_text_at_any_time():
+    one, other = rendered(SHOP, ASKED, ROWS, NOON), rendered(SHOP, ASKED, ROWS, NOON.replace(year=2030))
+    assert one.text_hash == other.text_hash
+    assert one.content_hash != other.content_hash
+    changed = rendered(SHOP, ASKED, Rows(ROWS.columns, ROWS.rows[:2]), NOON)
+    assert changed.text_hash != one.text_hash
+
+
+def test_rows_that_were_left_out_are_told():
+    text = rendered(SHOP, ASKED, Rows(("a", "b"), ((1, 2), (3, 4)), cut=True), NOON).text
+    assert "more than 2 rows" in text
+    assert "more were left out" in text
