@@ -13,6 +13,7 @@ from marchwarden.store import Store
 from marchwarden.trace import Journal
 from marchwarden.verification import verify
 from tests.investigating import QUESTION, an_investigator
+from tests.world.memory import MemorySource, note
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +107,10 @@ def test_a_file_of_nonsense_is_malformed_and_a_strange_id_unknown(tmp_path):
     for strange in ("../../etc/passwd", "t1\n", trace_id + "\n", "", trace_id.upper(), "0" * 36):
         with pytest.raises(InvalidInput):
             verify(Store(tmp_path), strange)
+
+
+async def test_a_file_with_a_hash_in_its_name_is_proved_like_any_other(tmp_path):
+    odd = note("notes #3.md", "# The bridge\n\nThe Alder Bridge was opened in 1931 by the engineer Maud Ferris.\n")
+    result = await an_investigator(tmp_path, source=MemorySource([odd])).research(QUESTION)
+    assert result.citations
+    assert all(check.proved for check in verify(Store(tmp_path), result.trace_id))

@@ -108,7 +108,7 @@ def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
         return "it does not say where its excerpt stands"
     fetched = [line for line in lines if line["action"] == "fetch" and line.get("text_hash") == citation.text_hash]
     if not any(
-        line.get("content_hash") == citation.content_hash and citation.locator.split("#")[0] == line.get("locator")
+        line.get("content_hash") == citation.content_hash and _stands_at(citation.locator, str(line.get("locator")))
         for line in fetched
     ):
         return "this run fetched no such document from there"
@@ -120,6 +120,11 @@ def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
     if citation.raw_excerpt not in (excerpt, f"{excerpt} {CUT}"):
         return f"the archived text at {citation.start}-{citation.end} is not the excerpt"
     return ""
+
+
+def _stands_at(place: str, locator: str) -> bool:
+    """Whether a place is this document or a part of it. A file's own name may hold a `#`, so that no cut is safe."""
+    return place == locator or place.startswith(f"{locator}#")
 
 
 def _markers(result: ResearchResult) -> Check:

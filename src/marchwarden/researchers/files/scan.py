@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from marchwarden.contract import GapCategory
 from marchwarden.extraction import Unreadable
 from marchwarden.researchers.files.models import Folder, FoundFile, Skipped, is_listed
 
@@ -50,6 +51,8 @@ def read(folder: Folder, relative: str, largest: int) -> bytes:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Unreadable("not a regular file")
             content = file.read(largest + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise Unreadable(_reason(error), GapCategory.SOURCE_NOT_FOUND) from error
     except OSError as error:
         raise Unreadable(_reason(error)) from error
     if len(content) > largest:

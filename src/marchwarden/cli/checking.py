@@ -1,0 +1,58 @@
+"""The command that holds a run against the world of today, and the looking that `verify --online` shares with it."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli.looking import trace_dir
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+    from marchwarden.store import Store
+    from marchwarden.validation import Visit
+
+
+@click.command()
+@click.argument("trace_id")
+@click.option("--json", "as_json", is_flag=True, help="Documents and statements as JSON.")
+@trace_dir
+@click.pass_obj
+def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path | None) -> int:
+    """Fetch what a run cites again, and list the statements that lost support. Exit 0 if all still stand, else 1.
+
+    \b
+    marchwarden refresh TRACE_ID
+    """
+    from rich.console import Console
+
+    from marchwarden.cli import formatter
+    from marchwarden.store import Store
+    from marchwarden.validation import statements
+
+    store = Store(trace_dir or settings.trace_dir)
+    visits = visited(settings, store, trace_id)
+    result = store.reread(trace_id).result
+    said = statements(result.answer if result else "", visits)
+    if as_json:
+        told = {"visits": [asdict(each) for each in visits], "statements": [each.told() for each in said]}
+        click.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        Console(highlight=False).print(formatter.visits(visits), formatter.statements(said), sep="\n")
+    return 0 if all(each.stands for each in visits) else 1
+
+
+def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[Visit, ...]":
+    """Every document the run cites, looked at where it came from."""
+    from tempfile import TemporaryDirectory
+
+    import anyio
+
+    from marchwarden.cli.origins import Origins
+    from marchwarden.validation import revisit
+
+    record = store.reread(trace_id)
+    with TemporaryDirectory() as beside:
+        return anyio.run(revisit, record, Origins(record.opening, settings, Path(beside)))

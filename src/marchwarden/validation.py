@@ -1,0 +1,267 @@
+"""Validation: the documents a run cited, fetched again from where they came, and what that leaves of its statements.
+
+Knows sources by their protocol alone and is told which one to ask. Writes nothing: neither trace nor archive changes.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+import anyio
+
+from marchwarden.clean import one_line
+from marchwarden.contract import CUT, MAX_EXCERPT, Citation, GapCategory
+from marchwarden.errors import MalformedTrace, MarchwardenError, SourceError
+from marchwarden.notebook import Document, Hit
+from marchwarden.protocols import Source
+from marchwarden.record import Record
+
+SourceOf = Callable[[Citation], Source]
+"""Who could have fetched what a citation cites. Raises a `MarchwardenError` that says why nobody here can."""
+
+_DOI: Final = "https://doi.org/"
+_DOI_HOSTS: Final = frozenset({"doi.org", "dx.doi.org", "www.doi.org"})
+_WEB_HOST: Final = re.compile(r"https?://([^/?#:]*)", re.IGNORECASE)
+_MARKER: Final = re.compile(r"\[(\d{1,6})\]")
+
+
+class Standing(StrEnum):
+    """How a cited document stands today. All but the first three leave its citations without it."""
+
+    ALIVE = "alive"
+    MOVED = "moved"
+    CHANGED = "changed"
+    LOST = "lost"
+    GONE = "gone"
+    UNREACHABLE = "unreachable"
+    UNKNOWN = "unknown here"
+
+
+STANDS: Final = frozenset({Standing.ALIVE, Standing.MOVED, Standing.CHANGED})
+UNCHECKED: Final = frozenset({Standing.UNREACHABLE, Standing.UNKNOWN})
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How many documents are looked at at once, and how long for one of them and for all."""
+
+    at_once: int = 4
+    each_seconds: float = 45.0
+    all_seconds: float = 300.0
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What became of one cited document. `lost` are those of its citations whose words are no longer there."""
+
+    locator: str
+    citations: tuple[int, ...]
+    standing: Standing
+    detail: str
+    lost: tuple[int, ...] = ()
+
+    @property
+    def stands(self) -> bool:
+        return self.standing in STANDS
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of an answer, and which of its citations are lost or could not be looked at."""
+
+    text: str
+    citations: tuple[int, ...]
+    lost: tuple[int, ...] = ()
+    unchecked: tuple[int, ...] = ()
+
+    @property
+    def support(self) -> Literal["stands", "unchecked", "weakened", "lost"]:
+        if self.lost:
+            return "lost" if set(self.lost) >= set(self.citations) else "weakened"
+        return "unchecked" if self.unchecked else "stands"
+
+    def told(self) -> Mapping[str, object]:
+        return {**asdict(self), "support": self.support}
+
+
+async def revisit(record: Record, source_of: SourceOf, patience: Patience | None = None) -> tuple[Visit, ...]:
+    """Fetch every document that a run's result cites again, each once, and say how it stands."""
+    patience = patience or Patience()
+    cited = _documents(record)
+    late = f"the {patience.all_seconds:g} seconds for all of them were over"
+    visits = [each.stood(Standing.UNREACHABLE, late) for each in cited]
+    turns = anyio.Semaphore(patience.at_once)
+
+    async def look(at: int) -> None:
+        async with turns:
+            visits[at] = await _visit(cited[at], source_of, patience.each_seconds)
+
+    with anyio.move_on_after(patience.all_seconds):
+        async with anyio.create_task_group() as group:
+            for at in range(len(cited)):
+                group.start_soon(look, at)
+    return tuple(visits)
+
+
+def statements(answer: str, visits: Iterable[Visit]) -> tuple[Statement, ...]:
+    """The statements of an answer, as grounding writes them, each with what is left of its support."""
+    lost: set[int] = set()
+    unchecked: set[int] = set()
+    for visit in visits:
+        lost.update(visit.lost)
+        unchecked.update(visit.citations if visit.standing in UNCHECKED else ())
+    found = []
+    for text in answer.split("\n\n"):
+        numbers = tuple(dict.fromkeys(int(number) for number in _MARKER.findall(text)))
+        if numbers:
+            of_them = [tuple(number for number in numbers if number in which) for which in (lost, unchecked)]
+            found.append(Statement(text, numbers, *of_them))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Cited:
+    """A document as the run had it, and what was cited of it, by number."""
+
+    place: str
+    citations: tuple[tuple[int, Citation], ...]
+    media_type: str
+    is_reported: bool
+    """Whether no more of it is known here than the words that somebody else cited."""
+
+    @property
+    def first(self) -> Citation:
+        return self.citations[0][1]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(number for number, _ in self.citations)
+
+    def stood(self, standing: Standing, detail: str, lost: Sequence[int] = ()) -> Visit:
+        return Visit(self.place, self.numbers, standing, one_line(detail), tuple(lost))
+
+
+def _documents(record: Record) -> tuple[_Cited, ...]:
+    """The documents a run's result cites, each once, in the order of their first citation."""
+    result, trace_id = record.result, record.trace_id
+    if result is None:
+        raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
+    fetched = record.fetched()
+    by_document: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
+    for number, citation in enumerate(result.citations, 1):
+        name = citation.text_hash or ""
+        by_document.setdefault((_place(citation, fetched.get(name, {})), name), []).append((number, citation))
+    return tuple(
+        _Cited(place, tuple(cited), *_described(fetched.get(name, {}))) for (place, name), cited in by_document.items()
+    )
+
+
+def _place(citation: Citation, fetched: Mapping[str, object]) -> str:
+    """Where the whole document is. A path may hold a `#` of its own, so the trace knows better than the locator."""
+    locator = fetched.get("locator")
+    if isinstance(locator, str) and "://" not in locator and citation.locator.startswith(locator):
+        return locator
+    return citation.locator.partition("#")[0]
+
+
+def _described(fetched: Mapping[str, object]) -> tuple[str, bool]:
+    """The media type of a document, and whether it is nothing but an excerpt that was reported."""
+    match fetched:
+        case {"content_hash": content, "text_hash": text, "content_length": int(length), "result": {**described}}:
+            located = described.get("lines") or described.get("marks")
+            return str(described.get("media_type")), content == text and not located and length <= 4 * MAX_EXCERPT
+    return "", False
+
+
+async def _visit(cited: _Cited, source_of: SourceOf, seconds: float) -> Visit:
+    try:
+        source = source_of(cited.first)
+    except SourceError as error:
+        return _failed(cited, error)
+    except MarchwardenError as error:
+        return cited.stood(Standing.UNKNOWN, str(error))
+    told = set(source.notices())
+    try:
+        with anyio.fail_after(seconds):
+            found = await source.fetch(Hit(_address(cited.place)))
+    except SourceError as error:
+        return _failed(cited, error)
+    except TimeoutError:
+        return cited.stood(Standing.UNREACHABLE, f"no answer within {seconds:g} s")
+    return _compared(cited, found, [notice for notice in source.notices() if notice not in told])
+
+
+def _failed(cited: _Cited, error: SourceError) -> Visit:
+    if error.category is GapCategory.SOURCE_NOT_FOUND:
+        return cited.stood(Standing.GONE, error.detail, cited.numbers)
+    return cited.stood(Standing.UNREACHABLE, error.detail)
+
+
+def _compared(cited: _Cited, found: Document, left_out: Sequence[str]) -> Visit:
+    moved = f"it is at {found.locator} now" if _has_moved(cited.place, found.locator) else ""
+    if cited.first.content_hash == found.content_hash or cited.first.text_hash == found.text_hash:
+        return cited.stood(Standing.MOVED, moved) if moved else cited.stood(Standing.ALIVE, "as it was")
+    text = _even(found.text)
+    lost = [number for number, citation in cited.citations if not _stands(citation, text)]
+    if lost and left_out and found.media_type != cited.media_type:
+        # Less came than the run had read: that its words are missing from this proves nothing.
+        return cited.stood(Standing.UNREACHABLE, left_out[-1])
+    if lost:
+        missing = "".join(f"[{number}]" for number in lost)
+        return cited.stood(Standing.LOST, _joined(moved, f"what {missing} cites does not stand there any more"), lost)
+    if cited.is_reported:
+        return cited.stood(Standing.MOVED if moved else Standing.ALIVE, moved or "what is cited stands there")
+    return cited.stood(
+        Standing.MOVED if moved else Standing.CHANGED,
+        _joined(moved, "its text has changed, and what is cited still stands in it"),
+    )
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
+
+
+def _address(place: str) -> str:
+    """A DOI is followed where DOIs are; everything else is an address already."""
+    return f"{_DOI}{place[4:].strip()}" if place[:4].casefold() == "doi:" else place
+
+
+def _has_moved(place: str, now: str) -> bool:
+    """A DOI leads elsewhere by its nature. Whatever is no address of the web cannot move: it is there or it is not."""
+    match = _WEB_HOST.match(place)
+    return match is not None and match[1].casefold() not in _DOI_HOSTS and place != now
+
+
+def _words(citation: Citation) -> str:
+    return citation.raw_excerpt.removesuffix(CUT).rstrip()
+
+
+def _even(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _stands(citation: Citation, text: str) -> bool:
+    """Whether the cited words stand in an even text as words of their own: `is 5` does not stand in `is 57`."""
+    words = _even(_words(citation))
+    cut = citation.raw_excerpt.endswith(CUT)
+    return any(
+        not _goes_on(text[max(at - 1, 0) : at], words[:1])
+        and (cut or not _goes_on(words[-1:], text[at + len(words) : at + len(words) + 2]))
+        for at in _places(words, text)
+    )
+
+
+def _places(words: str, text: str) -> Iterator[int]:
+    at = text.find(words)
+    while at >= 0:
+        yield at
+        at = text.find(words, at + 1)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a word or a number that ends here only goes on: `5|7`, `5|.7`."""
+    if not before or not after or not before.isalnum():
+        return False
+    return after[0].isalnum() or (before.isdigit() and after[0] in ".,:" and after[1:].isdigit())
