@@ -1,8 +1,15 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, fetching, index, startup
+from benchmarks import asking, fetching, index, network, startup, thinking
 
-ALL = (("Start-up", startup), ("Index and search", index), ("One ask", asking), ("Fetching", fetching))
+ALL = (
+    ("Start-up", startup),
+    ("Index and search", index),
+    ("One ask", asking),
+    ("Fetching", fetching),
+    ("Thinking with a model", thinking),
+    ("Four researchers at once", network),
+)
 
 for title, benchmark in ALL:
     print(f"\n== {title}\n", flush=True)

@@ -32,15 +32,15 @@ class Flight:
 def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
     """Say what is missing, and score what was grounded."""
     found = (*checked.discoveries, *notebook.discoveries)
-    factors = _factors(draft, checked, budget, flight.began_on)
+    weighed = factors(draft, checked, budget, flight.began_on)
     return ResearchResult(
         answer=checked.answer,
         citations=checked.citations,
         gaps=tuple(_gaps(draft, checked, notebook, budget, flight)),
         discovery_events=(*found, *from_links(checked.documents, found)),
         open_questions=draft.open_questions,
-        confidence=Rubric().score(factors),
-        confidence_factors=factors,
+        confidence=Rubric().score(weighed),
+        confidence_factors=weighed,
         cost_metadata=CostMetadata(
             tokens_used=budget.tokens_used,
             iterations_run=budget.iterations_run,
@@ -52,7 +52,8 @@ def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, 
     )
 
 
-def _factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> ConfidenceFactors:
+def factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> ConfidenceFactors:
+    """What the confidence in a conclusion is made of."""
     dates = [document.published for document in checked.documents if document.published]
     return ConfidenceFactors(
         num_corroborating_sources=checked.independent_sources,

@@ -226,8 +226,9 @@ class Record:
             return known
         if self._journal is None:
             raise ReplayDiverged(f"the trace holds no {action} of {key!r}")
-        self.elapsed = max(self.elapsed, self._clock() - self._began)
-        line: Json = {"key": key, "elapsed": round(self.elapsed, 3), **fields}
+        # Rounded before anybody looks at it: a rerun must see the same time as the run did.
+        self.elapsed = max(self.elapsed, round(self._clock() - self._began, 3))
+        line: Json = {"key": key, "elapsed": self.elapsed, **fields}
         try:
             entry = self._journal.append(action, why, line)
         except StorageError:

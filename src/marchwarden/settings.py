@@ -14,6 +14,8 @@ _PASSED_ON: Final = frozenset(
     {
         "HOME",
         "PATH",
+        "PGPASSWORD",
+        "PGUSER",
         "TAVILY_API_KEY",
         "TAVILY_BASE_URL",
         "ANTHROPIC_API_KEY",
@@ -39,6 +41,7 @@ class Settings:
     trace_dir: Path
     index_dir: Path
     prices: Path
+    researchers: Path
     debug: bool = False
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -51,6 +54,7 @@ class Settings:
             trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
             index_dir=home / "index",
             prices=home / "prices.toml",
+            researchers=Path(known.get("MARCHWARDEN_RESEARCHERS") or home / "researchers.toml").expanduser(),
             debug=known.get("MARCHWARDEN_DEBUG") == "1",
             environ=known,
         )

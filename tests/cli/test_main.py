@@ -64,7 +64,9 @@ BAD: dict[str, tuple[list[str | bytes], str]] = {
     "unknown depth": (["ask", "q", "--depth", "abyssal"], "shallow"),
     "small budget": (["ask", "q", "--budget", "999"], "1000"),
     "many iterations": (["ask", "q", "--max-iterations", "21"], "20"),
-    "no source": (["ask", "q"], "--files PATH"),
+    "no source": (["ask", "q", "--researcher", "files"], "--files PATH"),
+    "no database": (["ask", "q", "--db", "nowhere.sqlite"], "nowhere.sqlite"),
+    "unknown researcher": (["ask", "q", "--researcher", "files", "--researcher", "oracle"], "oracle"),
     "unknown option": (["ask", "q", "--fils", "x"], "--files"),
     "no folder": (["ask", "q", "--files", "nowhere"], "nowhere"),
     "no folder, locally": (["ask", "q", "--files", "nowhere", "--local"], "nowhere"),
@@ -84,7 +86,8 @@ BAD: dict[str, tuple[list[str | bytes], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_gets_one_clear_line_and_exit_code_2(run, folder, name):
     arguments, expected = BAD[name]
-    more = ["--files", folder] if arguments[0] == "ask" and "--files" not in arguments and name != "no source" else []
+    alone = arguments[0] != "ask" or name == "no source" or "--files" in arguments
+    more = [] if alone else ["--files", folder]
     done = run(*arguments, *more)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""

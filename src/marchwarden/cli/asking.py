@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marchwarden.cli.choosing import RESEARCHERS, Choice, again
+from marchwarden.cli.choosing import Choice, again
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from marchwarden.contract import ResearchRequest, ResearchResult
-    from marchwarden.protocols import ProgressSink, Researcher
+    from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
     from marchwarden.store import Store
 
@@ -35,7 +35,10 @@ where = _shared(
     click.option(
         "--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable."
     ),
-    click.option("--researcher", type=click.Choice(RESEARCHERS), help="Who is asked; files unless said otherwise."),
+    click.option(
+        "--db", "databases", multiple=True, metavar="URL_OR_PATH", help="A database to answer from; repeatable."
+    ),
+    click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this one; repeatable."),
     click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model."),
 )
 limits = _shared(
@@ -66,7 +69,8 @@ def ask(
     settings: "Settings",
     question: str,
     folders: tuple[str, ...],
-    researcher: str | None,
+    databases: tuple[str, ...],
+    researchers: tuple[str, ...],
     mind: str | None,
     depth: str,
     budget: int | None,
@@ -81,9 +85,12 @@ def ask(
 ) -> int:
     """Ask one question and see the answer with its evidence.
 
+    Several researchers are asked at once: the files and databases given, and the web and arXiv where nothing is given
+    to read here or a search service is set up.
+
     \b
     marchwarden ask "What happens when the budget runs out?" --files docs/wiki
-    marchwarden ask "Which gap categories are there?" --files docs --json
+    marchwarden ask "How many customers are in Brazil?" --db shop.sqlite --files reports
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
     from marchwarden.minds.choosing import mind_notice
@@ -97,8 +104,8 @@ def ask(
     }
     constraints = {name: value for name, value in given.items() if value is not None}
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    choice, kept = Choice(researcher, folders, mind), trace_dir or settings.trace_dir
-    asked: Researcher = choice.in_process(settings, kept) if local else choice.over_mcp(settings, kept)
+    choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
         click.echo(notice, err=True)
     found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
@@ -141,7 +148,8 @@ def batch(
     settings: "Settings",
     questions: Path,
     folders: tuple[str, ...],
-    researcher: str | None,
+    databases: tuple[str, ...],
+    researchers: tuple[str, ...],
     mind: str | None,
     results: Path,
     concurrency: int,
@@ -157,7 +165,8 @@ def batch(
     from marchwarden.cli.batching import Batch
 
     work = Batch.of(questions, results)
-    asked = Choice(researcher, folders, mind).in_process(settings, trace_dir or settings.trace_dir)
+    choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    asked = choice.researcher(settings, kept, in_process=True)
     anyio.run(work.run, asked, concurrency)
     return 0
 

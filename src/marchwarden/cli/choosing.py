@@ -1,87 +1,137 @@
-"""Who is asked: a researcher by its name, in this process, as a child of its own, or again from a trace."""
+"""Who is asked: which researchers a command line means, one alone or several behind a PI, now or again from a trace."""
 
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from marchwarden.cli.recruiting import Post
+
 if TYPE_CHECKING:
-    from marchwarden.loop import Investigator
+    from marchwarden.orchestrator.pi import PrincipalInvestigator
+    from marchwarden.orchestrator.registry import Registry
+    from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.record import Opening
+    from marchwarden.recorded import Recorded
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
 
-RESEARCHERS = ("files", "web")
+BUILT_IN = ("files", "database", "web", "arxiv")
+OUTSIDE = ("web", "arxiv")
+SEARCH_SERVICES = ("TAVILY_API_KEY", "MARCHWARDEN_SEARXNG_URL")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the command line said: a name and a mind, if any, and the folders to read."""
+    """What the command line said: names and a mind, if any, and the folders and databases to read."""
 
-    name: str | None
-    folders: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    databases: tuple[str, ...] = ()
     mind: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse here what a child process could only die of."""
         from marchwarden.errors import InvalidInput
 
-        if self.researcher == "files" and not self.folders:
-            raise InvalidInput("there is nothing to read: give a folder with --files PATH, or use --researcher web")
-        if self.researcher == "web" and self.folders:
-            raise InvalidInput("the web researcher reads no files: leave out --files, or --researcher web")
+        for name, given, option in (("files", self.folders, "--files"), ("database", self.databases, "--db")):
+            if self.names and given and name not in self.names:
+                raise InvalidInput(f"{option} is for --researcher {name}: add it, or leave out {option}")
+            if name in self.names and not given:
+                raise InvalidInput(f"there is nothing for the {name} researcher to read: say what with {option} PATH")
         for folder in self.folders:
             if not Path(folder).exists():
                 raise InvalidInput(f"there is no folder or file {folder!r}")
 
-    @property
-    def researcher(self) -> str:
-        return self.name or "files"
+    def researcher(self, settings: "Settings", kept: Path, *, in_process: bool) -> "Researcher":
+        """The only one meant, or a PI over all of them."""
+        registry = _registry(settings)
+        posts = [*self._posts(settings)]
+        registered = [name for name in registry.entries if not self.names or name in self.names]
+        _refuse_unknown(self.names, registry)
+        if len(posts) == 1 and not registered:
+            return (
+                posts[0].in_process(settings, kept, self.mind)
+                if in_process
+                else posts[0].child(settings, kept, self.mind)
+            )
+        members = [post.member(settings, kept, self.mind, in_process=in_process) for post in posts]
+        members += [registry.member(name) for name in registered]
+        return self._pi(settings, kept, members)
 
-    def in_process(self, settings: "Settings", kept: Path) -> "Investigator":
+    def _posts(self, settings: "Settings") -> Iterator[Post]:
+        """Files and databases where they are given. Going outside is for who names it, pays for a search service, or
+        gives nothing to read here: a question about one's own files is not sent to strangers unasked.
+        """
+        given = bool(self.folders or self.databases)
+        outside = not given or any(settings.environ.get(name) for name in SEARCH_SERVICES)
+        if self.folders:
+            yield Post("files", "files", folders=self.folders)
+        for number, database in enumerate(self.databases, 1):
+            yield Post("database" if number == 1 else f"database-{number}", "database", database=database)
+        for name in OUTSIDE:
+            if name in self.names or (outside and not self.names):
+                yield Post(name, name)
+
+    def _pi(self, settings: "Settings", kept: Path, members: "list[Member]") -> "PrincipalInvestigator":
         from marchwarden.minds.choosing import chosen_mind
-        from marchwarden.researchers.files import FilesResearcher
 
-        mind = chosen_mind(self.mind, settings.environ)
-        if self.researcher == "web":
-            return _web(settings, kept, mind)
-        return FilesResearcher(*self.folders, mind=mind, trace_dir=kept, index_dir=settings.index_dir)
-
-    def over_mcp(self, settings: "Settings", kept: Path) -> "Researcher":
-        from marchwarden.minds.choosing import chosen_mind
-        from marchwarden.wire.client import RemoteResearcher
-
-        chosen_mind(self.mind, settings.environ)
-        if self.researcher == "web":
-            _refuse_bad_hosts(settings)
-        folders = [argument for folder in self.folders for argument in ("--files", folder)]
-        command = [sys.executable, "-m", f"marchwarden.researchers.{self.researcher}", *folders]
-        return RemoteResearcher.stdio(command, env=settings.for_child(kept.absolute(), self.mind))
+        return _led_by(chosen_mind(self.mind, settings.environ), members, kept)
 
 
-def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Investigator":
+def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Recorded":
     """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
-    from marchwarden.errors import MalformedTrace
     from marchwarden.minds.choosing import chosen_mind, mind_again
-    from marchwarden.researchers.files import FilesResearcher
 
     thinking = chosen_mind(mind, settings.environ) if mind else mind_again(opening.model_id, settings.environ)
-    match opening.researcher:
-        case "files":
-            place = {"trace_dir": kept, "index_dir": settings.index_dir}
-            return FilesResearcher.again(opening.settings, mind=thinking, **place)
-        case "web":
-            return _web(settings, kept, thinking)
-    raise MalformedTrace(f"this run was made by a researcher unknown here: {opening.researcher!r}")
+    if opening.source != "pi":
+        return Post.again(opening.researcher, opening.settings, settings, kept, thinking)
+    from marchwarden.orchestrator.absent import listed
+    from marchwarden.orchestrator.registry import REGISTERED
+    from marchwarden.orchestrator.roster import Member
+
+    registry, members = _registry(settings), []
+    for each in listed(opening.settings):
+        if each.settings.get("kind") == REGISTERED:
+            members.append(registry.member(each.name))
+        else:
+            source = each.settings.get("source")
+            described = source if isinstance(source, dict) else {}
+            post = Post.again(str(each.settings.get("kind")), described, settings, kept, thinking)
+            members.append(Member(each.name, each.purpose, post, each.scope, each.given, each.settings))
+    return _led_by(thinking, members, kept)
 
 
-def _refuse_bad_hosts(settings: "Settings") -> None:
-    from marchwarden.fetching import AllowedHosts
+def without_anybody(store: "Store", opening: "Opening", mind: "Mind", embedded: "Mind") -> "Recorded":
+    """The researcher of an earlier run with nothing behind it, for a rerun."""
+    if opening.source == "pi":
+        from marchwarden.orchestrator.absent import without_researchers
 
-    AllowedHosts.parsed(settings.environ.get("MARCHWARDEN_ALLOW_HOSTS", ""))
+        return without_researchers(store, opening, mind, embedded)
+    from marchwarden.replay import without_source
+
+    return without_source(store, opening, mind, embedded)
 
 
-def _web(settings: "Settings", kept: Path, mind: "Mind") -> "Investigator":
-    from marchwarden.researchers.web import WebResearcher
+def _registry(settings: "Settings") -> "Registry":
+    from marchwarden.orchestrator.registry import Registry
 
-    return WebResearcher(settings.environ, mind=mind, trace_dir=kept)
+    return Registry.load(settings.researchers, settings.environ)
+
+
+def _led_by(mind: "Mind", members: "list[Member]", kept: Path) -> "PrincipalInvestigator":
+    from marchwarden.minds.extractive import ExtractiveMind
+    from marchwarden.orchestrator.pi import PrincipalInvestigator
+    from marchwarden.orchestrator.roster import Roster
+    from marchwarden.store import Store
+
+    return PrincipalInvestigator(Roster(members), mind, store=Store(kept), fallback=ExtractiveMind())
+
+
+def _refuse_unknown(names: tuple[str, ...], registry: "Registry") -> None:
+    from marchwarden.errors import InvalidInput
+
+    for name in names:
+        if name not in (*BUILT_IN, *registry.entries):
+            raise InvalidInput(f"there is no researcher {name!r}; `marchwarden researchers` lists them")

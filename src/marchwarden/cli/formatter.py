@@ -5,14 +5,16 @@ Every text that came from outside is laid out as plain text, cleaned of what a t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from marchwarden.clean import one_line, printable
-from marchwarden.contract import Citation, ConfidenceFactors, Gap, ResearchResult
+from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.costs import Sum
 from marchwarden.trace import Entry
+from marchwarden.validation import Standing, Statement, Visit
 from marchwarden.verification import Check
 
 _BANDS = (
@@ -39,6 +41,7 @@ def result(found: ResearchResult, *, verbose: bool = False) -> RenderableType:
     """The whole result: answer, confidence, evidence, what is missing, what else turned up."""
     parts: list[RenderableType] = [_plain(found.answer), _blank(), *_confidence(found)]
     parts += _section("Sources", [_citation(number, each) for number, each in enumerate(found.citations, 1)])
+    parts += _section("Asked", _dispatches(found.dispatches))
     parts += _section("Gaps", [_gap(each) for each in found.gaps])
     parts += _section(
         "Discoveries",
@@ -68,6 +71,22 @@ def checks(found: Sequence[Check]) -> RenderableType:
     failed = sum(not check.proved for check in found)
     verdict = f"{failed} of {len(found)} checks failed" if failed else f"verified: all {len(found)} checks hold"
     return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
+
+
+def visits(found: Sequence[Visit]) -> RenderableType:
+    """How each cited document stands today, and what that comes to."""
+    counted = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in Standing]
+    verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in counted if count) or 'none'}"
+    all_stand = all(visit.stands for visit in found)
+    return Group(*(part for each in found for part in _visit(each)), Text(verdict, _colour(good=all_stand)))
+
+
+def statements(found: Sequence[Statement]) -> RenderableType:
+    """The statements of an answer that are not what they were, and why."""
+    shaken = [each for each in found if each.support != "stands"]
+    if not shaken:
+        return _text("every statement still has its support")
+    return Group(*_section("Statements to look at again", [_shaken(each) for each in shaken]))
 
 
 def steps(entries: Iterable[Entry]) -> RenderableType:
@@ -112,10 +131,50 @@ def _factors(factors: ConfidenceFactors) -> str:
     )
 
 
+def _dispatches(found: Sequence[Dispatch]) -> list[RenderableType]:
+    """Who was asked what. The question that opens the list is not spelled out again."""
+    asked = found[0].question if found else ""
+    lines: list[RenderableType] = []
+    for each in found:
+        sure = "" if each.confidence is None else f", confidence {each.confidence:.2f}"
+        told = f"{each.outcome}{sure}, {each.tokens_used} tokens"
+        if each.question == asked:
+            lines.append(_entry(each.researcher, told))
+        else:
+            lines.append(_entry(f"{each.researcher}, because {each.reason}: {each.question}", told))
+    return lines
+
+
+def _visit(visit: Visit) -> Iterable[RenderableType]:
+    head = Text(f"{visit.standing.value:12} ", _colour(good=visit.stands))
+    head.append(f"{_markers(visit.citations)} {one_line(visit.locator)}")
+    yield _indented(head, 0)
+    yield _indented(_text(one_line(visit.detail)), 13)
+
+
+def _shaken(statement: Statement) -> RenderableType:
+    what = {"lost": "lost its support", "weakened": "lost part of its support"}.get(statement.support, "not checked")
+    why = [f"{_markers(statement.lost)} lost"] if statement.lost else []
+    why += [f"{_markers(statement.unchecked)} could not be looked at"] if statement.unchecked else []
+    return _entry(f"{what}: {', '.join(why)}", statement.text)
+
+
+def _markers(numbers: Iterable[int]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def _colour(*, good: bool) -> str:
+    return "bold green" if good else "bold red"
+
+
 def _citation(number: int, citation: Citation) -> RenderableType:
-    head = Text(f"[{number}] ", "bold") + Text(one_line(citation.locator), "cyan")
+    # A query is kept in its locator as a URL must write it, which is nothing to read.
+    place = unquote(citation.locator) if citation.source == "database" else citation.locator
+    head = Text(f"[{number}] ", "bold") + Text(one_line(place), "cyan")
     if citation.title:
         head.append(f"  {one_line(citation.title, 100)}")
+    if citation.researcher:
+        head.append(f"  (found by {one_line(citation.researcher, 60)})")
     return Group(_indented(head), _indented(_text(f"“{' '.join(printable(citation.raw_excerpt).split())}”"), 6))
 
 

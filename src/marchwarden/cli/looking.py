@@ -1,4 +1,4 @@
-"""The commands that look at what is there: replay, verify, traces, contract. None of them reaches outside."""
+"""The commands that look at what is there: replay, verify, traces, contract. Only `verify --online` reaches outside."""
 
 import json
 from dataclasses import asdict
@@ -64,10 +64,11 @@ def _walk(store: "Store", trace_id: str) -> int:
 def _rerun(store: "Store", trace_id: str) -> int:
     import anyio
 
+    from marchwarden.cli.choosing import without_anybody
     from marchwarden.minds.extractive import ExtractiveMind
     from marchwarden.replay import rerun
 
-    done = anyio.run(rerun, store, trace_id, ExtractiveMind())
+    done = anyio.run(rerun, store, trace_id, ExtractiveMind(), without_anybody)
     if done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
         return 1
@@ -77,26 +78,36 @@ def _rerun(store: "Store", trace_id: str) -> int:
 
 @click.command()
 @click.argument("trace_id")
+@click.option("--online", is_flag=True, help="Then fetch what it cites again, and say how each document stands today.")
 @click.option("--json", "as_json", is_flag=True, help="The checks as JSON.")
 @trace_dir
 @click.pass_obj
-def verify(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path | None) -> int:
-    """Prove every citation of a run again, with no model and no network. Exit 0 if all hold, else 1.
+def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, trace_dir: Path | None) -> int:
+    """Prove every citation of a run again, with no model and, unless --online, no network. Exit 0 if all hold, else 1.
 
     \b
     marchwarden verify TRACE_ID
+    marchwarden verify --online TRACE_ID
     """
     from rich.console import Console
 
     from marchwarden.cli import formatter
+    from marchwarden.cli.checking import visited
     from marchwarden.verification import verify as verified
 
-    checks = verified(_store(settings, trace_dir), trace_id)
+    store = _store(settings, trace_dir)
+    checks = verified(store, trace_id)
+    console = Console(highlight=False)
+    if not as_json:
+        console.print(formatter.checks(checks), soft_wrap=True)
+    visits = visited(settings, store, trace_id) if online else ()
     if as_json:
-        click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
-    else:
-        Console(highlight=False).print(formatter.checks(checks), soft_wrap=True)
-    return 0 if all(check.proved for check in checks) else 1
+        told = [asdict(check) for check in checks]
+        found = {"checks": told, "visits": [asdict(visit) for visit in visits]} if online else told
+        click.echo(json.dumps(found, ensure_ascii=False))
+    elif online:
+        console.print(formatter.visits(visits))
+    return 0 if all(check.proved for check in checks) and all(visit.stands for visit in visits) else 1
 
 
 @click.command()

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import click
 
+from marchwarden.cli.arxiv import arxiv
 from marchwarden.cli.asking import ask, batch, resume
+from marchwarden.cli.checking import refresh
+from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.serving import serve
 
@@ -35,7 +38,20 @@ def marchwarden(context: click.Context) -> None:
     context.obj = Settings.of(os.environ, _dotenv())
 
 
-for command in (ask, batch, resume, replay, verify, traces, costs, serve, contract):
+for command in (
+    ask,
+    batch,
+    resume,
+    replay,
+    verify,
+    refresh,
+    traces,
+    costs,
+    researchers,
+    arxiv,
+    serve,
+    contract,
+):
     marchwarden.add_command(command)
 
 

@@ -1,9 +1,16 @@
-"""The command that serves: each researcher brings its own, this groups them."""
+"""The command that serves: each researcher brings its own, this groups them and adds the PI over several."""
+
+from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.researchers.arxiv.server import serve_arxiv
+from marchwarden.researchers.database.server import serve_database
 from marchwarden.researchers.files.server import serve_files
 from marchwarden.researchers.web.server import serve_web
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
 
 
 @click.group()
@@ -16,5 +23,38 @@ def serve() -> None:
     """
 
 
-serve.add_command(serve_files)
-serve.add_command(serve_web)
+@click.command("pi")
+@click.option("--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable.")
+@click.option("--db", "databases", multiple=True, metavar="URL_OR_PATH", help="A database to answer from; repeatable.")
+@click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this one; repeatable.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
+@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
+@click.pass_obj
+def serve_pi(
+    settings: "Settings",
+    folders: tuple[str, ...],
+    databases: tuple[str, ...],
+    researchers: tuple[str, ...],
+    address: str | None,
+    token_env: str | None,
+    hosts: tuple[str, ...],
+) -> None:
+    """Serve the PI over MCP: one tool that asks several researchers at once.
+
+    \b
+    marchwarden serve pi --files docs --db shop.sqlite
+    """
+    from marchwarden.cli.choosing import Choice
+    from marchwarden.orchestrator.pi import NAME, PURPOSE
+    from marchwarden.store import Store
+    from marchwarden.wire.server import build_server
+    from marchwarden.wire.serving import serve as serving
+
+    chosen = Choice(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
+    server = build_server(chosen, name=NAME, purpose=PURPOSE, read_trace=Store(settings.trace_dir).text)
+    serving(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+
+
+for command in (serve_files, serve_database, serve_web, serve_arxiv, serve_pi):
+    serve.add_command(command)

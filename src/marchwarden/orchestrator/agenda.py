@@ -3,11 +3,13 @@
 Fed by the gaps, discoveries and open questions of results. Knows the rules; sends nothing and pays for nothing.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from marchwarden.contract import MAX_QUESTION, DiscoveryType, Gap, GapCategory, Priority, ResearchResult
+from marchwarden.orchestrator.purse import SMALLEST, Grant
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.ranking.terms import Stems
 
@@ -24,18 +26,21 @@ _DISCOVERIES: Final[Mapping[str, float]] = {
     DiscoveryType.NEW_SOURCE: 0.4,
 }
 _QUESTIONS: Final[Mapping[str, float]] = {Priority.HIGH: 0.5, Priority.MEDIUM: 0.3, Priority.LOW: 0.1}
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+_PLACE: Final = re.compile(r"search: .*|\S*(?:://|/|\.\w)\S*", re.DOTALL)
+"""The topic of a gap that is a search or a document of the researcher's own, and nothing to ask another one about."""
 _FOR_A_PERSON: Final = frozenset({GapCategory.ACCESS_DENIED, GapCategory.CONTRADICTORY_SOURCES})
 
 
 @dataclass(frozen=True)
 class Errand:
-    """One question for one member, why it is asked and what it promises. Below `at_least` tokens it is not worth it."""
+    """One question for one member, why it is asked, what it promises, and what it must at least be given."""
 
     member: Member
     question: str
     reason: str
     gain: float
-    at_least: int = 0
+    at_least: Grant = SMALLEST
     again: bool = False
 
 
@@ -43,9 +48,10 @@ class Errand:
 class Answered:
     """An errand that was run, and what came back."""
 
+    number: int
     errand: Errand
     result: ResearchResult
-    granted: int
+    granted: Grant
 
 
 class Agenda:
@@ -55,6 +61,8 @@ class Agenda:
         self._roster = roster
         self._question = question
         self._stems = Stems()
+        self._unsure = 1.0
+        self._answers: list[Answered] = []
         self._waiting: dict[tuple[str, frozenset[str], bool], Errand] = {}
         self._taken: set[tuple[str, frozenset[str], bool]] = set()
 
@@ -72,40 +80,61 @@ class Agenda:
 
     def take(self) -> Errand | None:
         """The most promising errand, if any still promises enough; equals in the order of member and question."""
-        errands = sorted(self._waiting.values(), key=lambda each: (-each.gain, each.member.name, each.question))
-        if not errands or errands[0].gain < WORTH_ASKING:
+        errands = sorted(self._worth_asking(), key=lambda each: (-each.gain, each.member.name, each.question))
+        if not errands:
             return None
         key = self._key(errands[0])
         self._taken.add(key)
-        return self._waiting.pop(key)
+        del self._waiting[key]
+        return errands[0]
 
     def waiting(self) -> int:
-        return sum(errand.gain >= WORTH_ASKING for errand in self._waiting.values())
+        return len(self._worth_asking())
 
-    def left(self) -> list[Errand]:
-        """What was worth asking and was not asked."""
-        return [errand for errand in self._waiting.values() if errand.gain >= WORTH_ASKING]
+    def consider(self, answers: Iterable[Answered], unsure: float) -> None:
+        """Put on the agenda what results call for. `unsure` is how much there is still to gain, 0 to 1, by anything."""
+        self._unsure = unsure
+        new = list(answers)
+        self._answers += new
+        for answered in new:
+            for errand in (*self._of_gaps(answered), *self._of_discoveries(answered), *self._of_questions(answered)):
+                self.put(replace(errand, gain=errand.gain * answered.errand.gain))
 
-    def consider(self, answered: Answered, unsure: float) -> None:
-        """Put on the agenda what a result calls for. `unsure` is how much there is still to gain, 0 to 1."""
-        for errand in (*self._of_gaps(answered), *self._of_discoveries(answered), *self._of_questions(answered)):
-            self.put(replace(errand, gain=round(errand.gain * unsure, 4)))
+    def _worth_asking(self) -> list[Errand]:
+        """What waits, as it promises now, and promises enough."""
+        promising = [replace(each, gain=round(each.gain * self._unsure, 4)) for each in self._waiting.values()]
+        return [errand for errand in promising if errand.gain >= WORTH_ASKING]
 
     def _of_gaps(self, answered: Answered) -> Iterator[Errand]:
         for gap in answered.result.gaps:
             match gap.category:
                 case GapCategory.SCOPE_EXCEEDED:
                     yield from self._specialist(answered, gap)
-                case GapCategory.SOURCE_NOT_FOUND:
+                case GapCategory.SOURCE_NOT_FOUND if not _PLACE.fullmatch(gap.topic) and not self._found(answered, gap):
                     weight = PARTLY_ANSWERED if answered.result.citations else UNANSWERED
-                    yield from self._another(answered, _asked(gap.topic), weight, f"{_who(answered)} did not find it")
+                    reason = f"{_who(answered)} did not find it"
+                    yield from self._another(answered, as_question(gap.topic), weight, reason)
                 case GapCategory.BUDGET_EXHAUSTED:
                     yield from self._again(answered)
+
+    def _found(self, answered: Answered, gap: Gap) -> bool:
+        """Whether somebody else who was asked the same has evidence, and does not miss this."""
+        return any(
+            other.result.citations and not any(self._same_topic(gap, missed) for missed in other.result.gaps)
+            for other in self._answers
+            if other is not answered and other.errand.question == answered.errand.question
+        )
+
+    def _same_topic(self, one: Gap, other: Gap) -> bool:
+        if other.category not in {GapCategory.SOURCE_NOT_FOUND, GapCategory.SCOPE_EXCEEDED}:
+            return False
+        ours, theirs = set(self._stems.of(one.topic)), set(self._stems.of(other.topic))
+        return one.topic == other.topic or 2 * len(ours & theirs) >= max(len(ours), 1)
 
     def _specialist(self, answered: Answered, gap: Gap) -> Iterator[Errand]:
         """Whoever the result names for it; else whoever fits it best."""
         named = [event.suggested_researcher for event in answered.result.discovery_events]
-        named += [member.name for member in self._roster if member.name in gap.detail.casefold().split()]
+        named += [word for word in _NAME.findall(gap.detail.casefold()) if self._roster.get(word)]
         reason = f"it is beyond {_who(answered)}"
         for member in (self._roster.get(name) for name in named):
             if member and member is not answered.errand.member:
@@ -122,15 +151,16 @@ class Agenda:
                 return
 
     def _again(self, answered: Answered) -> Iterator[Errand]:
-        """Once more with at least twice as much, unless that has been tried."""
+        """Once more with at least twice the tokens, for what is still missing, unless that has been tried."""
         errand = answered.errand
-        if not errand.again and answered.result.cost_metadata.budget_exhausted:
+        if not errand.again:
             reason = f"{errand.member.name} ran out of budget"
-            yield replace(errand, reason=reason, gain=MORE_BUDGET, at_least=TWICE * answered.granted, again=True)
+            more = Grant(TWICE * answered.granted.tokens, max(answered.granted.sources // 2, 1))
+            yield replace(errand, reason=reason, gain=MORE_BUDGET, at_least=more, again=True)
 
     def _of_discoveries(self, answered: Answered) -> Iterator[Errand]:
         for event in answered.result.discovery_events:
-            weight, query = _DISCOVERIES.get(event.type, 0.0), _asked(event.query)
+            weight, query = _DISCOVERIES.get(event.type, 0.0), self._about(event.query)
             member = self._roster.get(event.suggested_researcher)
             if not query or not weight:
                 continue
@@ -140,9 +170,16 @@ class Agenda:
             elif event.suggested_researcher is None:
                 yield from self._another(answered, query, weight, f"{_who(answered)} came across it")
 
+    def _about(self, query: str) -> str:
+        """An address or a number alone asks nothing: it is asked what this one is asked, about that."""
+        query = as_question(query)
+        if not query or " " in query:
+            return query
+        return f"{self._question[: MAX_QUESTION - len(query) - 3]} ({query})" if len(query) < MAX_QUESTION // 2 else ""
+
     def _of_questions(self, answered: Answered) -> Iterator[Errand]:
         for asked in answered.result.open_questions:
-            question = _asked(asked.question)
+            question = as_question(asked.question)
             if question:
                 weight = _QUESTIONS.get(asked.priority, 0.0)
                 yield from self._another(answered, question, weight, f"{_who(answered)} left it open")
@@ -169,5 +206,6 @@ def _who(answered: Answered) -> str:
     return answered.errand.member.name
 
 
-def _asked(text: str) -> str:
+def as_question(text: str) -> str:
+    """Words on one line, no more of them than a question may have."""
     return " ".join(text.split())[:MAX_QUESTION].strip()

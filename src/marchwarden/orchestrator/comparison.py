@@ -1,8 +1,8 @@
 """Comparison: where what different researchers cited does not agree. Looks at excerpts, never at answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
@@ -24,19 +24,28 @@ def corroborated(draft: Draft, notebook: Notebook, stems: Stems) -> Draft:
     """Each claim that a researcher's own citation makes, with the excerpts of other documents that say the same."""
     cited = list(dict.fromkeys(finding.evidence for finding in notebook.findings))
     said = {evidence: frozenset(stems.of(notebook.excerpt(evidence).verbatim)) for evidence in cited}
-    claims = [claim for claim in draft.claims if claim.evidence[:1] and claim.evidence[0] in said]
+    claims = [claim for claim in draft.claims if _is_cited(claim, said, notebook)]
     return replace(draft, claims=tuple(_backed(claim, said, notebook, stems) for claim in claims))
 
 
+def _is_cited(claim: Claim, said: Mapping[str, frozenset[str]], notebook: Notebook) -> bool:
+    """Whether it is a researcher's to make. One that points at nothing stays, for grounding to judge."""
+    first = next(iter(claim.evidence), "")
+    return first in said or not notebook.has(first)
+
+
 def _backed(claim: Claim, said: Mapping[str, frozenset[str]], notebook: Notebook, stems: Stems) -> Claim:
+    """One witness a document. Those who only copy come last: they must not take the place of an own voice."""
     words = frozenset(stems.of(claim.text))
-    evidence = list(claim.evidence)
+    own, copies = [each for each in claim.evidence if notebook.has(each)], list[str]()
     for other, theirs in said.items():
-        known = {notebook.document_of(each).text_hash for each in evidence}
+        known = [notebook.excerpt(each) for each in (*own, *copies)]
+        witness = notebook.excerpt(other)
         alike = len(words & theirs) >= SAME_FACT * max(min(len(words), len(theirs)), FEWEST_WORDS)
-        if alike and not differ_in_fact(words, theirs) and notebook.document_of(other).text_hash not in known:
-            evidence.append(other)
-    return replace(claim, evidence=tuple(evidence[:MOST_WITNESSES]))
+        if not alike or differ_in_fact(words, theirs) or witness.document in [each.document for each in known]:
+            continue
+        (copies if witness.verbatim in [each.verbatim for each in known] else own).append(other)
+    return replace(claim, evidence=(*own, *copies)[:MOST_WITNESSES])
 
 
 def conflicts(notebook: Notebook, found_by: Sequence[Cited], disagreements: Disagreements) -> tuple[Conflict, ...]:
@@ -44,7 +53,7 @@ def conflicts(notebook: Notebook, found_by: Sequence[Cited], disagreements: Disa
     finders = _finders(found_by)
     best = sorted(notebook.findings, key=lambda finding: -finding.relevance)
     evidence = list(dict.fromkeys(finding.evidence for finding in best))[:COMPARED]
-    found: dict[frozenset[str], Conflict] = {}
+    found: list[Conflict] = []
     for one, other in combinations(evidence, 2):
         first, second = notebook.excerpt(one), notebook.excerpt(other)
         if finders[first.document.text_hash] == finders[second.document.text_hash]:
@@ -53,18 +62,32 @@ def conflicts(notebook: Notebook, found_by: Sequence[Cited], disagreements: Disa
             _witness(first.document, first.verbatim), _witness(second.document, second.verbatim)
         )
         if told:
-            conflict = Conflict(told.topic, told.kind, one, other, told.stance)
-            # A copy of either side quarrels in the same words, and is not told again.
-            found.setdefault(frozenset({first.verbatim, second.verbatim}), conflict)
-    return tuple(found.values())[:MOST]
+            found.append(Conflict(told.topic, told.kind, one, other, told.stance))
+    return merged(notebook, found)[:MOST]
+
+
+def merged(notebook: Notebook, *several: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    """Each quarrel once: a copy of either side quarrels in the same words, and is not told again."""
+    told: dict[frozenset[str], Conflict] = {}
+    for conflict in chain(*several):
+        if notebook.has(conflict.one) and notebook.has(conflict.other):
+            sides = frozenset(notebook.excerpt(each).verbatim for each in (conflict.one, conflict.other))
+            told.setdefault(sides, conflict)
+    return tuple(told.values())
 
 
 def read_differently(found_by: Sequence[Cited]) -> Iterator[Gap]:
-    """The same place, of which two researchers hold different texts, each citing what the other's does not say."""
+    """The same place, of which two researchers hold different texts, each citing what the other's does not say.
+
+    Of a text that is no more than its excerpt nobody knows what else the place says.
+    """
+    whole = [cited for cited in found_by if cited.excerpt != cited.document.text]
     told: set[tuple[str, str]] = set()
-    for one, other in combinations(found_by, 2):
+    for one, other in combinations(whole, 2):
         place = one.document.locator.split("#")[0]
-        if place != other.document.locator.split("#")[0] or one.document.text_hash == other.document.text_hash:
+        if one.researcher == other.researcher or one.document.text_hash == other.document.text_hash:
+            continue
+        if place != other.document.locator.split("#")[0]:
             continue
         if one.excerpt in other.document.text or other.excerpt in one.document.text:
             continue
@@ -89,4 +112,5 @@ def _finders(found_by: Sequence[Cited]) -> dict[str, frozenset[str]]:
 
 
 def _witness(document: Document, text: str) -> Witness:
-    return Witness(text, document.locator, document.title, document.published)
+    """Told apart by its text: of one place two researchers may hold different texts."""
+    return Witness(text, document.text_hash, document.title, document.published)

@@ -10,7 +10,7 @@ from typing import Final
 import anyio
 
 from marchwarden.contract import Dispatch, ResearchConstraints, ResearchRequest, ResearchResult
-from marchwarden.errors import InvalidInput, MarchwardenError, NoAnswer
+from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
 from marchwarden.orchestrator.agenda import Errand
 from marchwarden.orchestrator.purse import Grant, constraints_of
 from marchwarden.protocols import Progress, ProgressSink
@@ -36,11 +36,14 @@ class Sent:
 
 @dataclass
 class Returned:
-    """What came of it: a result, or why there is none."""
+    """What came of it: a result, or why there is none. `booked` is what was paid for it."""
 
     sent: Sent
     result: ResearchResult | None = None
     error: NoAnswer | None = None
+    booked: int = 0
+    settled_by: str = ""
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property
     def tokens(self) -> int:
@@ -56,7 +59,7 @@ class Returned:
             question=errand.question,
             reason=errand.reason,
             outcome=f"no answer: {self.error.detail if self.error else ''}",
-            tokens_used=min(self.tokens, self.sent.grant.tokens),
+            tokens_used=self.booked,
         )
         if self.result is None:
             return asked
@@ -73,18 +76,19 @@ class Round:
     record: Record
     progress: ProgressSink
     seconds: float
-    _scopes: list[anyio.CancelScope] = field(default_factory=list)
-    _settled_by: str = ""
+    _under_way: list[Returned] = field(default_factory=list)
+    _diverged: ReplayDiverged | None = None
 
     async def run(self, errands: Sequence[Sent]) -> list[Returned]:
-        returned = [Returned(sent) for sent in errands]
-        self._scopes = [anyio.CancelScope() for _ in errands]
+        self._under_way = [Returned(sent) for sent in errands]
         async with anyio.create_task_group() as group:
-            for at in range(len(errands)):
-                group.start_soon(self._run_one, returned[at], self._scopes[at])
-        return returned
+            for each in self._under_way:
+                group.start_soon(self._run_one, each)
+        if self._diverged:
+            raise self._diverged
+        return self._under_way
 
-    async def _run_one(self, returned: Returned, scope: anyio.CancelScope) -> None:
+    async def _run_one(self, returned: Returned) -> None:
         sent = returned.sent
         about = {
             "researcher": sent.errand.member.name,
@@ -93,35 +97,49 @@ class Round:
         }
         try:
             returned.result = await self.record.dispatch(
-                sent.number, about, lambda: self._perform(sent, scope), sent.errand.reason
+                sent.number, about, lambda: self._perform(returned), sent.errand.reason
             )
         except NoAnswer as error:
             returned.error = error
-            return
-        if self._settles(returned.result) and not self._settled_by:
-            self._settled_by = sent.errand.member.name
-            for other in self._scopes:
-                other.cancel()
+        except ArchiveDamaged as error:
+            returned.error = NoAnswer(f"its answer is lost: {error}", sent.grant.tokens)
+        except ReplayDiverged as error:
+            # Raised here it would reach the caller in a group, which nobody who waits for this error looks into.
+            self._diverged = error
+        else:
+            if _settles(returned.result):
+                self._call_off(sent)
 
-    def _settles(self, result: ResearchResult) -> bool:
-        factors = result.confidence_factors
-        return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
+    def _call_off(self, settled: Sent) -> None:
+        """Those who were asked the same may stop; all of them, once the question of the whole is settled."""
+        for other in self._under_way:
+            if settled.errand.question in {other.sent.errand.question, self.request.question}:
+                other.settled_by = other.settled_by or settled.errand.member.name
+                other.scope.cancel()
 
-    async def _perform(self, sent: Sent, scope: anyio.CancelScope) -> ResearchResult:
-        heard = _Heard(sent, self.progress)
-        limits = constraints_of(sent.grant, self.request.limits(), max(self.seconds * SHARE_OF_TIME, 1.0))
+    async def _perform(self, returned: Returned) -> ResearchResult:
+        sent, scope = returned.sent, returned.scope
+        heard = _Heard(sent, self.record.trace_id, self.progress)
+        limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
         result: ResearchResult | None = None
-        scope.deadline = anyio.current_time() + max(self.seconds * LAST_CALL, 1.0)
+        scope.deadline = anyio.current_time() + self.seconds * LAST_CALL
         with scope:
             result = await _asked(sent, self.request, limits, heard)
         if result is None:
-            if self._settled_by:
-                raise NoAnswer(f"no longer needed: {self._settled_by} had settled it", heard.tokens, called_off=True)
-            raise NoAnswer("no answer before the time was over", heard.tokens)
+            # What it had spent by then nobody can say: it is taken to be all it might.
+            if returned.settled_by:
+                settled = f"no longer needed: {returned.settled_by} had settled it"
+                raise NoAnswer(settled, sent.grant.tokens, called_off=True)
+            raise NoAnswer("no answer before the time was over", sent.grant.tokens)
         if result.cost_metadata.tokens_used > sent.grant.tokens:
             spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
-            raise NoAnswer(f"its answer was refused: {spent}", sent.grant.tokens)
+            raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
         return result
+
+
+def _settles(result: ResearchResult) -> bool:
+    factors = result.confidence_factors
+    return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
 
 
 async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstraints, heard: "_Heard") -> ResearchResult:
@@ -141,6 +159,7 @@ class _Heard:
     """Passes on the signs of life of one researcher, and remembers whether it ever gave one."""
 
     sent: Sent
+    trace_id: str
     sink: ProgressSink
     is_alive: bool = False
 
@@ -151,8 +170,5 @@ class _Heard:
 
     async def __call__(self, progress: Progress) -> None:
         self.is_alive = True
-        await self.sink(_renamed(progress, self.sent.errand.member.name))
-
-
-def _renamed(progress: Progress, name: str) -> Progress:
-    return replace(progress, step=f"{name} {progress.step}")
+        step = f"{self.sent.errand.member.name} {progress.step}"
+        await self.sink(replace(progress, step=step, trace_id=self.trace_id))

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from marchwarden.clean import printable
-from marchwarden.contract import CUT, Authority, Citation, ResearchResult
+from marchwarden.contract import CUT, NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput
-from marchwarden.notebook import Document, Finding, Notebook
+from marchwarden.notebook import Document, Finding, Mark, Notebook
 from marchwarden.record import Record
 from marchwarden.store import Store
 
+MOST_CITATIONS: Final = 50
+"""Of one result; somebody who cites more than that does not want to be read."""
 _AUTHORITIES: Final = frozenset(Authority)
 
 
@@ -57,11 +59,11 @@ class Reports:
     """The citations of one result, each with its document, whole where the researcher kept its run beside ours."""
 
     def __init__(self, result: ResearchResult, store: Store) -> None:
-        self._citations = result.citations
+        self._citations = result.citations[:MOST_CITATIONS]
         self._run = _run(store, result.trace_id)
 
     def __iter__(self) -> Iterator[Citation]:
-        return (citation for citation in self._citations if _excerpt(citation))
+        return (citation for citation in self._citations if _excerpt(citation) not in {"", NON_TEXT_EXCERPT})
 
     def document(self, citation: Citation) -> Document:
         return _read_here(citation, self._run) or _reported(citation)
@@ -112,18 +114,20 @@ def _read_here(citation: Citation, run: Record | None) -> Document | None:
     except (ArchiveDamaged, ValueError):
         return None
     same = document.text[citation.start : citation.end] == _without_cut(citation.raw_excerpt)
-    return document if same and citation.locator.split("#")[0] == document.locator else None
+    return document if same and citation.locator == document.locate(citation.start, citation.end) else None
 
 
 def _reported(citation: Citation) -> Document:
     text = _excerpt(citation)
+    locator, _, fragment = printable(citation.locator).partition("#")
     authority = citation.authority if citation.authority in _AUTHORITIES else Authority.MEDIUM
     return Document(
         source=printable(citation.source)[:40],
-        locator=printable(citation.locator),
+        locator=locator,
         content=text.encode(),
         text=text,
         title=printable(citation.title or ""),
+        marks=(Mark(0, fragment),) if fragment else (),
         published=citation.published,
         authority=Authority(authority),
     )

@@ -9,17 +9,19 @@ from dataclasses import replace
 from typing import Final
 
 from marchwarden.budget import WALL_TIME_SEC, Budget
-from marchwarden.contract import Citation, Gap, ResearchRequest, ResearchResult
+from marchwarden.confidence import Rubric
+from marchwarden.contract import Citation, Gap, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.disagreement import Disagreements
+from marchwarden.errors import ArchiveDamaged
 from marchwarden.grounding import grounded
-from marchwarden.landing import Flight, landed
-from marchwarden.notebook import Conflict, Document, Draft, Hit, Notebook, Plan
-from marchwarden.orchestrator.agenda import Agenda, Answered, Errand
-from marchwarden.orchestrator.comparison import conflicts, corroborated
+from marchwarden.landing import Flight, factors, landed
+from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan
+from marchwarden.orchestrator.agenda import Agenda, Answered, Errand, as_question
+from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
 from marchwarden.orchestrator.dispatching import Returned, Round, Sent
 from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
 from marchwarden.orchestrator.known import context_for
-from marchwarden.orchestrator.purse import DISPATCHES, FEWEST_TOKENS, Grant, Purse
+from marchwarden.orchestrator.purse import DISPATCHES, Grant, Purse, sources_for
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.orchestrator.synthesis import Outcome
 from marchwarden.protocols import Mind, Progress, ProgressSink
@@ -34,6 +36,8 @@ PURPOSE: Final = "Answers with several researchers at once, follows up what they
 PLANNED: Final = "the plan"
 FITS: Final = 0.5
 AT_ONCE: Final = 4
+TOO_LATE: Final = 0.1
+"""Of the whole time; with no more than this left nobody is asked anything, and what was found is brought together."""
 
 
 class PrincipalInvestigator(Recorded):
@@ -85,17 +89,19 @@ class Inquiry:
         self.returned: list[Returned] = []
         self.answers: list[Answered] = []
         self.cited: list[Cited] = []
+        self.lost: list[Gap] = []
 
     async def run(self) -> ResearchResult:
         self.record.start_clock()
         await self._plan()
-        self.purse = Purse(self.budget.left().tokens, self.limits.max_sources, DISPATCHES[self.request.depth])
-        errands = self._first()
+        self.purse = Purse(
+            self.budget.left().tokens, sources_for(self.request, len(self.roster)), DISPATCHES[self.request.depth]
+        )
+        errands = self._first() if self._may_go_on() else []
         while errands:
             await self._dispatch(errands)
             errands = self._follow_ups() if self._may_go_on() else []
         self._admit_what_ran_out()
-        noted(self.notebook, self.cited)
         return self._landed(await self._conclude())
 
     async def _plan(self) -> None:
@@ -107,7 +113,7 @@ class Inquiry:
         plan = plan or Plan(())
         self.notebook.aspects = plan.aspects
         addressed = [self.roster.addressed(query.text) for query in plan.queries]
-        chosen = [(member, question) for member, question in addressed if member is not None]
+        chosen = [(member, as_question(text)) for member, text in addressed if member is not None]
         if not chosen:
             fits = self.roster.by_fit(self.request.question)
             fitting = [member for member, fit in fits if fit >= FITS] or [member for member, _ in fits[:1]]
@@ -119,8 +125,6 @@ class Inquiry:
         errands: list[Errand] = []
         while len(errands) < self.purse.affords() and (errand := self.agenda.take()):
             errands.append(errand)
-        if not errands and self.agenda.waiting():
-            self.budget.run_short(f"{self.budget.left().tokens} tokens were too few to ask anybody")
         grants = self.purse.split([errand.gain for errand in errands])
         return [self._sent(errand, grant) for errand, grant in zip(errands, grants, strict=True)]
 
@@ -128,9 +132,7 @@ class Inquiry:
         """The most promising errands, each paid for before it is sent."""
         chosen: list[Sent] = []
         while len(chosen) < AT_ONCE and (errand := self.agenda.take()):
-            grant = self.purse.one(
-                waiting=min(self.agenda.waiting() + 1, AT_ONCE), at_least=max(errand.at_least, FEWEST_TOKENS)
-            )
+            grant = self.purse.one(waiting=min(self.agenda.waiting() + 1, AT_ONCE), at_least=errand.at_least)
             if grant is None:
                 self.budget.run_short(f"{errand.member.name} could not be paid to look into {errand.question!r}")
             else:
@@ -140,7 +142,7 @@ class Inquiry:
     def _sent(self, errand: Errand, grant: Grant) -> Sent:
         self.dispatched += 1
         given = self.request.context
-        context = given if errand.reason == PLANNED or errand.again else context_for(given, self.cited)
+        context = given if errand.reason == PLANNED else context_for(given, self.cited)
         return Sent(self.dispatched, errand, grant, context)
 
     async def _dispatch(self, errands: Sequence[Sent]) -> None:
@@ -153,50 +155,59 @@ class Inquiry:
         self.returned += returned
         answers = [each for each in map(self._settled, returned) if each]
         self.answers += answers
+        known = len(self.cited)
         for answered in answers:
             await self._keep_evidence(answered)
-        for answered in answers:
-            self.agenda.consider(answered, self._unsure() * answered.errand.gain)
+        noted(self.notebook, self.cited[known:])
+        self.agenda.consider(answers, 1.0 - await self._sure())
 
     def _settled(self, returned: Returned) -> Answered | None:
         """Book what was spent, whatever came of it."""
-        grant = returned.sent.grant
-        self.purse.settle(grant, returned.tokens)
-        allowed = replace(self.budget.left(), tokens=grant.tokens)
-        self.budget.charge(min(returned.tokens, grant.tokens), allowed, returned.sent.errand.member.name)
-        return Answered(returned.sent.errand, returned.result, grant.tokens) if returned.result else None
+        sent, result = returned.sent, returned.result
+        returned.booked = self.purse.settle(sent.grant, returned.tokens)
+        allowed = replace(self.budget.left(), tokens=returned.booked)
+        self.budget.charge(returned.booked, allowed, sent.errand.member.name)
+        return Answered(sent.number, sent.errand, result, sent.grant) if result else None
 
     async def _keep_evidence(self, answered: Answered) -> None:
         """Every cited document becomes a step of this run, so that this trace alone proves the answer."""
         name, trace_id = answered.errand.member.name, answered.result.trace_id
         reports = Reports(answered.result, self.store)
-        for citation in reports:
+        for at, citation in enumerate(reports, 1):
 
             async def perform(citation: Citation = citation) -> Document:
                 return reports.document(citation)
 
-            hit = Hit(f"{trace_id} {citation.text_hash or citation.raw_excerpt}")
-            document = await self.record.fetch(hit, perform, f"cited by {name} in its run {trace_id}")
-            self.cited.append(placed(citation, document, name))
+            hit = Hit(f"dispatch {answered.number}, citation {at}")
+            try:
+                document = await self.record.fetch(hit, perform, f"cited by {name} in its run {trace_id}")
+            except ArchiveDamaged as error:
+                self.lost.append(Gap(topic=citation.locator, category=GapCategory.ACCESS_DENIED, detail=str(error)))
+            else:
+                self.cited.append(placed(citation, document, name))
 
-    def _unsure(self) -> float:
-        """How much of the question is still open, by the surest answer to it so far."""
-        sure = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
-        return 1.0 - max(sure, default=0.0)
+    async def _sure(self) -> float:
+        """How sure the evidence of all together makes us so far, as the embedded mind weighs it, for nothing."""
+        draft = (await self.thinking.fallback.conclude(self.notebook, self.budget.left_to_conclude())).value
+        weighed = factors(draft, grounded(draft, self.notebook), self.budget, self.record.began_on)
+        single = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
+        sure = round(max([Rubric().score(weighed), *single]), 4)
+        entry = self.record.note("weigh", str(self.dispatched), "whether more is worth asking", {"result": sure})
+        return float(str(entry.fields["result"]))
 
     def _may_go_on(self) -> bool:
         """Whether another round may begin; if not, what was left undone for it is booked as a shortage."""
-        left = self.budget.left()
+        left, seconds = self.budget.left(), self.budget.wall_time_sec
         if not self.agenda.waiting():
             return False
         ran_out = {
             f"all {self.limits.max_iterations} rounds were used": left.iterations <= 0,
-            f"the {self.budget.wall_time_sec:g} seconds were over": left.seconds <= 0,
+            f"the {seconds:g} seconds were over": left.seconds <= seconds * TOO_LATE,
             "nothing more could be paid": not self.purse.affords(),
         }
         short = [what for what, it_did in ran_out.items() if it_did]
         for what in short:
-            self.budget.run_short(f"{what} before {self.agenda.waiting()} follow-ups were asked")
+            self.budget.run_short(f"{what} before {self.agenda.waiting()} more could be asked")
         return not short
 
     def _admit_what_ran_out(self) -> None:
@@ -213,12 +224,14 @@ class Inquiry:
         await self._report("conclude", f"weighing {len(self.cited)} excerpts of {len(self.answers)} answers")
         why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth asking"
         draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
+        if draft and draft.left_undone:
+            self.budget.run_short(draft.left_undone)
         if draft is None or not draft.claims:
             return draft or Draft()
         stems = Stems()
         quarrels = conflicts(self.notebook, self.cited, Disagreements(stems))
         backed = corroborated(draft, self.notebook, stems)
-        return replace(backed, conflicts=_merged(draft.conflicts, quarrels))
+        return replace(backed, conflicts=merged(self.notebook, quarrels, draft.conflicts))
 
     def _landed(self, draft: Draft) -> ResearchResult:
         checked = grounded(draft, self.notebook)
@@ -232,7 +245,7 @@ class Inquiry:
             model_id=self.thinking.mind.model_id,
             began_on=self.record.began_on,
             elapsed=self.record.elapsed,
-            failures=(*thoughtless, *outcome.failures(checked)),
+            failures=(*thoughtless, *self.lost, *outcome.failures(checked)),
             left_out=(),
         )
         return outcome.extended(landed(draft, checked, self.notebook, self.budget, flight))
@@ -259,9 +272,3 @@ def _described(member: Member) -> Mapping[str, object]:
         "given": member.given,
         "settings": member.settings,
     }
-
-
-def _merged(ours: Sequence[Conflict], theirs: Sequence[Conflict]) -> tuple[Conflict, ...]:
-    """Each pair of places once."""
-    pairs = {frozenset({conflict.one, conflict.other}): conflict for conflict in (*theirs, *ours)}
-    return tuple(pairs.values())

@@ -28,17 +28,28 @@ class Outcome:
     cited: Sequence[Cited]
 
     def failures(self, checked: Grounded) -> tuple[Gap, ...]:
-        """Who gave no answer, what only a person can settle, and, where nothing was found, what each one missed."""
+        """Who gave no answer, what only a person can settle, what is beyond everybody, what was missed of nothing."""
         silent = [_silent(each) for each in self.returned if each.error and not each.error.called_off]
         told = {gap.detail for gap in checked.gaps}
         quarrels = [gap for gap in for_a_person(self.answers) if not _told_already(gap, told)]
-        missed = [] if checked.citations else [gap for each in self.answers for gap in _missed(each)]
+        beyond = [each for each in self.answers if not self._was_answered_by_another(each)]
+        missed = [gap for each in beyond for gap in _missed(each, GapCategory.SCOPE_EXCEEDED)]
+        if not checked.citations:
+            missed += [gap for each in self.answers for gap in _missed(each, GapCategory.SOURCE_NOT_FOUND)]
         return (*silent, *quarrels, *read_differently(self.cited), *missed)
+
+    def _was_answered_by_another(self, answered: Answered) -> bool:
+        errand = answered.errand
+        return any(
+            other.result.citations and other.errand.question == errand.question
+            for other in self.answers
+            if other.errand.member is not errand.member
+        )
 
     def extended(self, result: ResearchResult) -> ResearchResult:
         """With who found what, who was asked what, and what the researchers came across and left open."""
         provenance = Provenance.of(self.cited)
-        asked = {each.sent.errand.question for each in self.returned}
+        asked = {each.errand.question for each in self.answers}
         return result.model_copy(
             update={
                 "citations": tuple(provenance.named(citation) for citation in result.citations),
@@ -55,11 +66,10 @@ def _silent(returned: Returned) -> Gap:
     return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} gave no answer: {detail}")
 
 
-def _missed(answered: Answered) -> Iterable[Gap]:
+def _missed(answered: Answered, category: GapCategory) -> Iterable[Gap]:
     name = answered.errand.member.name
-    kept = {GapCategory.SOURCE_NOT_FOUND, GapCategory.SCOPE_EXCEEDED}
     for gap in answered.result.gaps:
-        if gap.category in kept:
+        if gap.category is category:
             yield gap.model_copy(update={"detail": f"{name}: {gap.detail}"})
 
 
@@ -76,9 +86,13 @@ def _quotes(detail: str) -> list[str]:
 
 def _discoveries(result: ResearchResult, answers: Sequence[Answered], asked: set[str]) -> tuple[DiscoveryEvent, ...]:
     """Ours first; of theirs what was not looked into."""
-    theirs = [event for each in answers for event in each.result.discovery_events if event.query not in asked]
+    theirs = [event for each in answers for event in each.result.discovery_events if not _looked_into(event, asked)]
     unique = {(event.type, event.query): event for event in (*result.discovery_events, *theirs)}
     return tuple(unique.values())[:MOST_DISCOVERIES]
+
+
+def _looked_into(event: DiscoveryEvent, asked: set[str]) -> bool:
+    return event.query in asked or any(question.endswith(f"({event.query})") for question in asked)
 
 
 def _questions(result: ResearchResult, answers: Sequence[Answered], asked: set[str]) -> tuple[OpenQuestion, ...]:

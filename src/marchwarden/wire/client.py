@@ -4,7 +4,7 @@ Whatever goes wrong out there is one `ResearcherUnavailable` with one line; what
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -65,6 +65,14 @@ class Link(Protocol):
     def connect(self) -> Line: ...
 
 
+@dataclass(frozen=True)
+class Introduction:
+    """The contract a server speaks and what it says it is for. `contract` is empty where it names none."""
+
+    contract: str
+    purpose: str
+
+
 class RemoteResearcher:
     """A Researcher behind MCP: in a child process, at a URL, or in this process.
 
@@ -106,6 +114,16 @@ class RemoteResearcher:
         cls, server: McpServer, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
         return cls(_InProcess(server), timeout=timeout, silence=silence)
+
+    async def introduced(self, seconds: float = 20.0) -> "Introduction":
+        """What the server says of itself, without asking it anything. Raises `ResearcherUnavailable` like a call."""
+        call = _Call(self._link, {}, seconds, seconds)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call.meet)
+        except BaseExceptionGroup as group:
+            raise _cause(group) from group
+        return call.introduction()
 
     async def research(
         self,
@@ -154,6 +172,7 @@ class _Call:
         self._scope = anyio.CancelScope()
         self._end = anyio.current_time() + timeout
         self._result: ResearchResult | None = None
+        self._introduction: Introduction | None = None
         self._error: MarchwardenError | None = None
 
     def answer(self) -> ResearchResult:
@@ -161,14 +180,36 @@ class _Call:
             return self._result
         raise self._error or self._unavailable("the conversation ended without an answer")
 
+    def introduction(self) -> Introduction:
+        if self._introduction is not None:
+            return self._introduction
+        raise self._error or self._unavailable("the conversation ended without an introduction")
+
     async def run(self, signs: MemoryObjectSendStream[Progress]) -> None:
+        with signs:
+            await self._talk(lambda client: self._be_answered(client, signs))
+
+    async def meet(self) -> None:
+        await self._talk(self._be_introduced)
+
+    async def _be_answered(self, client: Client, signs: MemoryObjectSendStream[Progress]) -> None:
+        _check(await _find_tool(client))
+        self._result = _read(await self._ask(client, signs))
+
+    async def _be_introduced(self, client: Client) -> None:
+        tool = await _find_tool(client)
+        _check(tool)
+        spoken = one_line(str((tool.meta or {}).get(CONTRACT_KEY, "")), 40)
+        purpose = (tool.description or client.instructions or "").strip().split("\n")[0]
+        self._introduction = Introduction(spoken, one_line(purpose))
+
+    async def _talk(self, about: Callable[[Client], Awaitable[None]]) -> None:
         self._await_a_sign()
-        with signs, self._scope:
+        with self._scope:
             try:
                 async with Client(self._line.target, client_info=_introduction(), cache=None) as client:
-                    _check(await _find_tool(client))
-                    self._result = _read(await self._ask(client, signs))
-                    # The answer is here; a server that is slow to hang up cannot take it back.
+                    await about(client)
+                    # What was wanted is here; a server that is slow to hang up cannot take it back.
                     self._scope.deadline = anyio.current_time() + CLOSING_SEC
             except Exception as error:  # noqa: BLE001 - foreign code and a foreign server: mapped here, once
                 self._error = self._mapped(_cause(error))

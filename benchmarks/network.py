@@ -1,0 +1,84 @@
+"""Four researchers behind a PI, beside each of them alone: together they take as long as the slowest, not as the sum.
+
+    python -m benchmarks.network
+
+In the loopback world, one round; every researcher thinks with a model that takes a second a call, so that they mostly
+wait.
+"""
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+
+from marchwarden.contract import ResearchConstraints, ResearchResult
+from marchwarden.loop import Investigator
+from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.orchestrator.pi import PrincipalInvestigator
+from marchwarden.orchestrator.roster import Member, Roster
+from marchwarden.protocols import Researcher
+from marchwarden.researchers.arxiv import ArxivResearcher
+from marchwarden.researchers.database import DatabaseResearcher
+from marchwarden.researchers.files import FilesResearcher
+from marchwarden.researchers.web import WebResearcher
+from marchwarden.store import Store
+from tests.world.model_orders import Orders
+from tests.world.world import World
+
+LATENCY = 1.0
+QUESTION = "How long is the main span of the Alder Bridge?"
+
+
+def the_four(environ: Mapping[str, str], folder: Path, kept: Path) -> dict[str, Investigator]:
+    mind = chosen_mind(None, environ)
+    return {
+        "files": FilesResearcher(folder / "notes", index_dir=folder / "index", mind=mind, trace_dir=kept),
+        "database": DatabaseResearcher(folder / "bridges.sqlite", mind=mind, trace_dir=kept),
+        "web": WebResearcher(environ, mind=mind, trace_dir=kept),
+        "arxiv": ArxivResearcher(environ, library_dir=folder / "arxiv", mind=mind, trace_dir=kept),
+    }
+
+
+def prepare(folder: Path) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "log.md").write_text("# Log\n\nThe main span of the Alder Bridge was repainted in 2019.\n")
+    rows = sqlite3.connect(folder / "bridges.sqlite")
+    rows.executescript("create table bridges(name text, span_metres integer); insert into bridges values('Alder', 212)")
+    rows.close()
+
+
+async def timed(researcher: Researcher) -> tuple[ResearchResult, float]:
+    began = time.perf_counter()
+    result = await researcher.research(QUESTION, constraints=ResearchConstraints(max_iterations=1))
+    return result, time.perf_counter() - began
+
+
+async def measure(world: World, folder: Path) -> None:
+    environ = {**world.environ(), **world.models.environ("anthropic", Orders(latency=LATENCY))}
+    # Once for the provider's library and the processes that are started on first use.
+    await timed(the_four(environ, folder, folder / "warm")["web"])
+    alone = {name: (await timed(each))[1] for name, each in the_four(environ, folder, folder / "alone").items()}
+    embedded = ExtractiveMind()
+    members = [Member(name, name, each) for name, each in the_four(environ, folder, folder / "together").items()]
+    pi = PrincipalInvestigator(Roster(members), embedded, store=Store(folder / "together"), fallback=embedded)
+    result, together = await timed(pi)
+    for name, seconds in alone.items():
+        print(f"{name:10} alone {seconds:6.2f} s")
+    slowest, whole = max(alone.values()), sum(alone.values())
+    rounds = result.cost_metadata.iterations_run
+    print(f"together   {together:12.2f} s, {len(result.dispatches)} dispatches in {rounds} round(s)")
+    print(f"{together / slowest:.2f} times the slowest alone, {together / whole:.2f} times the sum")
+
+
+def main() -> None:
+    with World() as world, tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder))
+        anyio.run(measure, world, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

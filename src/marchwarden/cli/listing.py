@@ -1,0 +1,61 @@
+"""The command that lists researchers: who can be asked, what each is for, and whether it answers."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from marchwarden.orchestrator.health import Health
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@click.pass_obj
+def researchers(settings: "Settings", as_json: bool) -> int:
+    """List the researchers that can be asked: built in, and registered in researchers.toml. Exit 1 if one is down.
+
+    \b
+    marchwarden researchers
+    marchwarden researchers --json
+    """
+    import anyio
+
+    from marchwarden.orchestrator.health import healths
+    from marchwarden.orchestrator.registry import Registry
+
+    registry = Registry.load(settings.researchers, settings.environ)
+    found = [*_built_in(settings), *anyio.run(healths, registry)]
+    if as_json:
+        click.echo(json.dumps([vars(each) for each in found], ensure_ascii=False))
+    else:
+        for each in found:
+            click.echo(_line(each))
+    return 0 if all(each.well for each in found) else 1
+
+
+def _built_in(settings: "Settings") -> "list[Health]":
+    from marchwarden.contract import CONTRACT_VERSION
+    from marchwarden.orchestrator.health import Health
+    from marchwarden.researchers.arxiv.agent import PURPOSE as PAPERS
+    from marchwarden.researchers.database.agent import PURPOSE as ROWS
+    from marchwarden.researchers.files.agent import PURPOSE as FILES
+    from marchwarden.researchers.web.agent import PURPOSE as PAGES
+
+    searched = "Tavily" if settings.environ.get("TAVILY_API_KEY") else "Wikipedia alone: set TAVILY_API_KEY for more"
+    if settings.environ.get("MARCHWARDEN_SEARXNG_URL") and not settings.environ.get("TAVILY_API_KEY"):
+        searched = "SearXNG"
+    state = {
+        "files": ("asked where --files PATH is given", FILES),
+        "database": ("asked where --db URL_OR_PATH is given", ROWS),
+        "web": (f"searches through {searched}", PAGES),
+        "arxiv": ("needs no key; `marchwarden arxiv add ID` keeps papers for offline", PAPERS),
+    }
+    return [Health(name, CONTRACT_VERSION, told, purpose) for name, (told, purpose) in state.items()]
+
+
+def _line(health: "Health") -> str:
+    mark = "ok  " if health.well else "DOWN"
+    contract = health.contract or "unnamed"
+    return f"{mark} {health.name} (contract {contract}): {health.purpose}\n     {health.state}"

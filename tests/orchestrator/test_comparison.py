@@ -1,0 +1,217 @@
+"""Excerpts held against each other: quarrels are typed and show both sides, agreement counts independent sources."""
+
+import pytest
+
+from marchwarden.contract import Citation, GapCategory, ResearchResult
+from marchwarden.minds.scripted import ScriptedMind
+from marchwarden.notebook import Claim, Conflict, Draft, Finding, Reading, Thought
+from tests.investigating import an_investigator
+from tests.orchestrator.researchers import QUESTION, SPAN, Reply, a_pi, cited, citing, dated, gap, holds, scripted
+from tests.world.memory import MemorySource, note
+
+ANOTHER_SPAN = "The main span of the Alder Bridge is 460 metres long."
+FERRIS = "Maud Ferris built the Alder Bridge with a main span that is 420 metres long."
+ONE, OTHER = "https://one.example/page", "https://other.example/page"
+
+QUARRELS = {
+    "figure": (QUESTION, cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER), "Sources disagree about"),
+    "date": (
+        "When was the Alder Bridge opened to traffic?",
+        cited("The Alder Bridge was opened to traffic in 1931.", ONE),
+        cited("The Alder Bridge was opened to traffic in 1934.", OTHER),
+        "Sources disagree about",
+    ),
+    "yes or no": (
+        "Is the Alder Bridge safe for lorries?",
+        cited("The Alder Bridge is safe for heavy lorries.", ONE),
+        cited("The Alder Bridge is not safe for heavy lorries.", OTHER),
+        "Sources disagree about",
+    ),
+    "outdated": (
+        "What is the speed limit on the Alder Bridge?",
+        dated("The speed limit on the Alder Bridge is 50 kilometres per hour.", ONE, "2015-03-01"),
+        dated("The speed limit on the Alder Bridge is 30 kilometres per hour.", OTHER, "2024-03-01"),
+        "A newer source says otherwise about",
+    ),
+    "another year": (
+        "How many cars did the Alder Bridge carry a day?",
+        cited("The Alder Bridge carried 4000 cars a day in 2019.", ONE),
+        cited("The Alder Bridge carried 7000 cars a day in 2023.", OTHER),
+        "Sources speak of different cases of",
+    ),
+    "another place": (
+        "What is the toll of the Alder Bridge for lorries?",
+        cited("The toll of the Alder Bridge for lorries from Dorn is 5 euros.", ONE),
+        cited("The toll of the Alder Bridge for lorries is 9 euros.", OTHER),
+        "Sources speak of different cases of",
+    ),
+    "a condition": (
+        "How many tonnes does the Alder Bridge carry?",
+        cited("The Alder Bridge carries 40 tonnes of load.", ONE),
+        cited("The Alder Bridge carries 20 tonnes of load when frozen.", OTHER),
+        "One source qualifies what another says about",
+    ),
+}
+
+
+def quarrels(result: ResearchResult) -> list[str]:
+    return [each.detail for each in result.gaps if each.category is GapCategory.CONTRADICTORY_SOURCES]
+
+
+@pytest.mark.parametrize("case", QUARRELS.values(), ids=QUARRELS.keys())
+async def test_excerpts_that_disagree_are_typed_and_both_are_shown(tmp_path, case: tuple[str, Citation, Citation, str]):
+    question, one, other, typed = case
+    result = await a_pi(tmp_path, {"first": citing(one), "second": citing(other)}).research(question)
+    found_by = {each.raw_excerpt: each.researcher for each in result.citations}
+    assert found_by == {one.raw_excerpt: "first", other.raw_excerpt: "second"}
+    assert typed in result.answer
+    assert "compare [1] with [2]" in result.answer or "compare [2] with [1]" in result.answer
+    unresolved = typed.startswith("Sources disagree")
+    assert result.confidence_factors.contradiction_detected is unresolved
+    assert [one.raw_excerpt in each and other.raw_excerpt in each for each in quarrels(result)] == [True] * unresolved
+    assert await holds(tmp_path, result)
+
+
+async def test_a_quarrel_is_told_whoever_tells_first(tmp_path):
+    for at, (first, second) in enumerate([(SPAN, ANOTHER_SPAN), (ANOTHER_SPAN, SPAN)]):
+        team = {"one": citing(cited(first, ONE)), "two": citing(cited(second, OTHER))}
+        result = await a_pi(tmp_path / str(at), team).research(QUESTION)
+        assert len(quarrels(result)) == 1
+        assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
+
+
+async def test_of_many_who_all_say_something_else_none_is_lost(tmp_path):
+    spans = [SPAN.replace("420", figure) for figure in ("420", "460", "480", "510", "530")]
+    team = {f"r{number}": citing(cited(span, f"https://{number}.example")) for number, span in enumerate(spans)}
+    result = await a_pi(tmp_path, team).research(QUESTION)
+    assert {each.raw_excerpt for each in result.citations} == set(spans)
+    assert {each.researcher for each in result.citations} == set(team)
+
+
+async def test_copies_of_a_falsehood_do_not_win_by_their_number(tmp_path):
+    """Four pages copy one sentence into words of their own; one page says otherwise."""
+    around = ["Ask anybody here.", "Our readers love it.", "Tickets are sold daily.", "Fog is common in autumn."]
+    team = {
+        f"blog{number}": citing(cited(f"{text} {ANOTHER_SPAN}", f"https://blog{number}.example"))
+        for number, text in enumerate(around)
+    }
+    result = await a_pi(tmp_path, {**team, "office": citing(cited(SPAN, ONE))}).research(QUESTION)
+    assert result.confidence_factors.contradiction_detected
+    assert len(quarrels(result)) == 1, "a copy quarrels in the same words and is not told again"
+    assert SPAN in result.answer
+    assert result.confidence_factors.num_corroborating_sources <= 2
+    assert result.confidence < 0.6
+    assert await holds(tmp_path, result)
+
+
+async def test_the_same_text_in_two_places_is_one_source_found_by_both(tmp_path):
+    team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(SPAN, OTHER))}
+    result = await a_pi(tmp_path, team).research(QUESTION)
+    assert [each.researcher for each in result.citations] == ["one, two"]
+    assert result.confidence_factors.num_corroborating_sources == 1
+    assert await holds(tmp_path, result)
+
+
+async def test_independent_sources_corroborate_each_other(tmp_path):
+    alone = await a_pi(tmp_path / "alone", {"one": citing(cited(SPAN, ONE))}).research(QUESTION)
+    team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(FERRIS, OTHER))}
+    both = await a_pi(tmp_path / "both", team).research(QUESTION)
+    assert alone.confidence_factors.num_corroborating_sources == 1
+    assert both.confidence_factors.num_corroborating_sources == 2
+    assert both.confidence > alone.confidence
+    assert {each.researcher for each in both.citations} == {"one", "two"}
+    assert quarrels(both) == []
+
+
+async def test_copies_do_not_crowd_an_independent_witness_out(tmp_path):
+    around = ["Ask anybody here.", "Our readers love it.", "Tickets are sold daily.", "Fog is common in autumn."]
+    copies = {
+        f"copy{number}": citing(cited(f"{SPAN} {text}", f"https://copy{number}.example"))
+        for number, text in enumerate(around)
+    }
+    draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9)
+    team = {**copies, "witness": citing(cited(FERRIS, ONE))}
+    mind = ScriptedMind(concluded=Thought(draft))
+    result = await a_pi(tmp_path, team, mind=mind).research(QUESTION)
+    assert FERRIS in [each.raw_excerpt for each in result.citations]
+    assert result.confidence_factors.num_corroborating_sources == 2
+
+
+async def test_a_place_of_which_two_hold_different_texts_is_told(tmp_path):
+    page = "# Bridge\n\nThe main span of the Alder Bridge is 420 metres long.\n\nIt is green.\n"
+    changed = page.replace("420", "460")
+    team = {
+        "one": an_investigator(tmp_path, source=MemorySource((note("bridge.md", page),))),
+        "two": an_investigator(tmp_path, source=MemorySource((note("bridge.md", changed),))),
+    }
+    result = await a_pi(tmp_path, team).research(QUESTION)
+    [told] = [each for each in quarrels(result) if each.startswith("The same source was read differently")]
+    assert f"one: “{SPAN}”" in told
+    assert f"two: “{ANOTHER_SPAN}”" in told
+    assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
+    assert await holds(tmp_path, result)
+
+
+async def test_one_place_reported_with_figures_that_disagree_is_a_contradiction(tmp_path):
+    team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(ANOTHER_SPAN, ONE))}
+    result = await a_pi(tmp_path, team).research(QUESTION)
+    assert len(quarrels(result)) == 1
+    assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
+
+
+async def test_two_excerpts_of_one_page_are_no_quarrel(tmp_path):
+    towers = "The towers of the Alder Bridge are 90 metres tall."
+    for at, team in enumerate(
+        [
+            {"one": citing(cited(SPAN, ONE), cited(towers, ONE))},
+            {"one": citing(cited(SPAN, ONE)), "two": citing(cited(towers, ONE))},
+        ]
+    ):
+        result = await a_pi(tmp_path / str(at), team).research(QUESTION)
+        assert quarrels(result) == []
+
+
+async def test_a_quarrel_a_researcher_told_and_we_found_ourselves_is_told_once(tmp_path):
+    told = gap(GapCategory.CONTRADICTORY_SOURCES, "span", f"Another figure: a: “{SPAN}” / b: “{ANOTHER_SPAN}”")
+    web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [told]))
+    result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
+    assert len(quarrels(result)) == 1
+
+
+async def test_what_code_can_tell_a_mind_does_not_smooth_over(tmp_path):
+    draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9, (Conflict("span", "figure", "p1.s1", "p2.s1", "qualifies"),))
+    team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(ANOTHER_SPAN, OTHER))}
+    result = await a_pi(tmp_path, team, mind=ScriptedMind(concluded=Thought(draft))).research(QUESTION)
+    assert "Sources disagree about" in result.answer
+    assert len(quarrels(result)) == 1
+    assert ANOTHER_SPAN in [each.raw_excerpt for each in result.citations]
+
+
+async def test_a_claim_that_points_at_nothing_becomes_a_gap(tmp_path):
+    claims = (Claim(SPAN, ("p1.s1",), 0.9), Claim("It was painted red.", ("p9.s9",)), Claim("It is old.", ()))
+    mind = ScriptedMind(concluded=Thought(Draft(claims, 0.9)))
+    result = await a_pi(tmp_path, {"one": citing(cited(SPAN, ONE))}, mind=mind).research(QUESTION)
+    assert result.answer == f"{SPAN} [1]"
+    assert {"It was painted red.", "It is old."} <= {each.topic for each in result.gaps}
+    assert await holds(tmp_path, result)
+
+
+async def test_what_no_researcher_cited_is_not_claimed_though_its_page_is_here(tmp_path):
+    green = "The main span of the Alder Bridge is green."
+    source = MemorySource((note("bridge.md", f"# Bridge\n\n{SPAN} {green}\n"),))
+    reads = Thought(Reading((Finding("p1.s2", 1.0),), satisfied=True))
+    reader = ScriptedMind(readings=[reads], concluded=Thought(Draft((Claim(SPAN, ("p1.s2",)),), 0.9)))
+    claims = (Claim(SPAN, ("p1.s2",)), Claim(green, ("p1.s3",)))
+    team = {"files": an_investigator(tmp_path, source=source, mind=reader)}
+    result = await a_pi(tmp_path, team, mind=ScriptedMind(concluded=Thought(Draft(claims, 0.9)))).research(QUESTION)
+    assert result.answer == f"{SPAN} [1]"
+    assert [(each.locator, each.researcher) for each in result.citations] == [("bridge.md#L3", "files")]
+    assert await holds(tmp_path, result)
+
+
+async def test_what_a_mind_leaves_undone_for_its_budget_is_admitted(tmp_path):
+    draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9, left_undone="3 excerpts were not weighed")
+    mind = ScriptedMind(concluded=Thought(draft))
+    result = await a_pi(tmp_path, {"one": citing(cited(SPAN, ONE))}, mind=mind).research(QUESTION)
+    assert result.cost_metadata.budget_exhausted
+    assert "3 excerpts were not weighed" in result.gaps[-1].detail

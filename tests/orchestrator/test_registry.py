@@ -1,0 +1,93 @@
+"""Researchers of other people: registered in TOML, listed with their health, asked like built-in ones."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from marchwarden.errors import InvalidInput
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.orchestrator.health import healths
+from marchwarden.orchestrator.pi import PrincipalInvestigator
+from marchwarden.orchestrator.registry import Registry
+from marchwarden.orchestrator.roster import Member, Roster
+from marchwarden.store import Store
+from marchwarden.verification import verify
+from tests.investigating import QUESTION, an_investigator
+
+SERVER = Path(__file__).with_name("library.mjs")
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+def a_registry(folder: Path, mode: str) -> Registry:
+    path = folder / "researchers.toml"
+    path.write_text(
+        f"[library]\npurpose = 'Answers from a catalogue.'\ncommand = ['node', '{SERVER}']\nenv = ['LIBRARY_MODE']\n"
+    )
+    return Registry.load(path, {"LIBRARY_MODE": mode})
+
+
+def a_pi(folder: Path, registry: Registry) -> PrincipalInvestigator:
+    shelf = Member("shelf", "Our own notes.", an_investigator(folder), given=True)
+    roster = Roster([shelf, *(registry.member(name) for name in registry.entries)])
+    return PrincipalInvestigator(roster, ExtractiveMind(), store=Store(folder), fallback=ExtractiveMind())
+
+
+@needs_node
+async def test_a_researcher_in_another_language_is_used_like_a_built_in_one(tmp_path):
+    result = await a_pi(tmp_path, a_registry(tmp_path, "well")).research(QUESTION)
+    found = {citation.locator: citation.researcher for citation in result.citations}
+    assert found["shelf:12/7"] == "library"
+    assert [each.researcher for each in result.dispatches] == ["shelf", "library"]
+    assert all(check.proved for check in verify(Store(tmp_path), result.trace_id))
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [("dead", "gave no answer"), ("strange", "breaks the contract"), ("newer", "contract v9"), ("", "LIBRARY_MODE")],
+)
+async def test_one_that_fails_in_its_own_way_is_a_gap_and_the_answer_still_lands(tmp_path, mode, told):
+    result = await a_pi(tmp_path, a_registry(tmp_path, mode)).research(QUESTION)
+    (gap,) = [gap for gap in result.gaps if gap.topic == "library"]
+    assert told in gap.detail
+    assert {citation.researcher for citation in result.citations} == {"shelf"}
+    assert all(check.proved for check in verify(Store(tmp_path), result.trace_id))
+
+
+@needs_node
+async def test_health_says_what_is_up_and_what_is_down(tmp_path):
+    (well,) = await healths(a_registry(tmp_path, "well"))
+    assert (well.well, well.contract, well.purpose) == (True, "v1", "Answers from a catalogue.")
+    (newer,) = await healths(a_registry(tmp_path, "newer"))
+    assert not newer.well
+    assert "contract v9" in newer.state
+
+
+async def test_a_command_that_does_not_exist_is_down_not_an_error(tmp_path):
+    path = tmp_path / "researchers.toml"
+    path.write_text("[ghost]\ncommand = ['no-such-command-anywhere']\n")
+    (ghost,) = await healths(Registry.load(path, {}))
+    assert not ghost.well
+
+
+def test_no_file_lists_nobody(tmp_path):
+    assert Registry.load(tmp_path / "none.toml", {}).entries == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nonsense", "cannot be read"),
+        ("[a]\npurpose = 'x'\n", "either a command or a url"),
+        ("[a]\ncommand = ['x']\nurl = 'http://x'\n", "either a command or a url"),
+        ("[a]\ncommand = 'x'\n", "a.command"),
+        ("[a]\nurl = 'http://x'\nkey = 'secret'\n", "a.key"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_place(tmp_path, text, told):
+    path = tmp_path / "researchers.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=r"researchers\.toml") as refused:
+        Registry.load(path, {})
+    assert told in str(refused.value)
