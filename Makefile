@@ -12,7 +12,7 @@ ask: .venv/installed
 	@$(BIN)/marchwarden ask "$$MARCHWARDEN_QUESTION" --files docs/wiki || [ $$? -eq 1 ]
 
 test: .venv/developing
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 check: .venv/developing
 	$(BIN)/ruff format --check .
