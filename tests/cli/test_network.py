@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -70,7 +69,7 @@ def test_a_run_of_several_is_resumed_where_it_stopped(run, world, given, tmp_pat
 
 
 def test_registered_researchers_are_listed_and_a_dead_one_is_told(run, tmp_path):
-    listed: Path = tmp_path / "researchers.toml"
+    listed = tmp_path / "researchers.toml"
     listed.write_text("[ghost]\npurpose = 'Haunts.'\ncommand = ['no-such-command-anywhere']\n")
     done = run("researchers", MARCHWARDEN_RESEARCHERS=str(listed))
     assert done.returncode == 1
