@@ -14,6 +14,7 @@ import click
 from marchwarden.cli.arxiv import arxiv
 from marchwarden.cli.asking import ask, batch, resume
 from marchwarden.cli.checking import refresh
+from marchwarden.cli.evaluating import evaluate
 from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.serving import serve
@@ -51,6 +52,7 @@ for command in (
     arxiv,
     serve,
     contract,
+    evaluate,
 ):
     marchwarden.add_command(command)
 

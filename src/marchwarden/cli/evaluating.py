@@ -1,0 +1,161 @@
+"""The command that measures: a suite's questions put to a researcher, its answers held against what is known."""
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli.choosing import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from marchwarden.contract import ResearchResult
+    from marchwarden.evaluation.report import Report
+    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.suite import Question, Suite
+    from marchwarden.protocols import Researcher
+    from marchwarden.settings import Settings
+
+
+@click.command("eval")
+@click.argument("suite_name", metavar="SUITE")
+@click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Who is asked; files if not said.")
+@click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only so many of the questions.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which sample; the same seed, the same questions.")
+@click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at once.")
+@click.option(
+    "--out",
+    "-o",
+    "results",
+    type=click.Path(path_type=Path),
+    help="Keep the results there, a line each; finished ones are not asked again.",
+)
+@click.option("--compare", "other", type=click.Path(path_type=Path, exists=True), help="Results of an earlier run.")
+@click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write the report as a page there.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+@click.option("--gate", "is_gated", is_flag=True, help="Exit 1 where a figure is below its floor.")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+@click.pass_obj
+def evaluate(
+    settings: "Settings",
+    suite_name: str,
+    researchers: tuple[str, ...],
+    mind: str | None,
+    sample: int | None,
+    seed: int,
+    concurrency: int,
+    results: Path | None,
+    other: Path | None,
+    page_path: Path | None,
+    as_json: bool,
+    is_gated: bool,
+    trace_dir: Path | None,
+) -> int:
+    """Measure a researcher over a suite of questions whose answers are known.
+
+    SUITE is a folder with docs.jsonl and questions.jsonl, or the name of a suite that is shipped: marches.
+
+    \b
+    marchwarden eval marches
+    marchwarden eval path/to/suite --sample 200 -o new.jsonl --compare old.jsonl --html report.html
+    """
+    from marchwarden.archive import Archive
+    from marchwarden.evaluation.report import Report
+    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.suite import Suite
+
+    suite = Suite.load(suite_name)
+    if is_gated:
+        _refuse_useless_gate(suite.name, sample)
+    asked, kept = suite.sample(sample, seed), trace_dir or settings.trace_dir
+    names = researchers or ("files",)
+    # Suites are kept beside the index that is made of them.
+    folders = (str(suite.laid_out(settings.index_dir.with_name("suites"))),) if "files" in names else ()
+    who = Choice(names, folders, mind=mind).researcher(settings, kept, in_process=True)
+    with _answers(results) as answers:
+        found = _answered(who, suite, asked, answers, concurrency)
+    archive = Archive(kept / "archive")
+    report = Report.of(suite, asked, found, archive)
+    if other:
+        report = report.beside(Report.of(suite, asked, Answers(other).read(), archive))
+    _show(report, page_path, as_json=as_json)
+    return _gated(report) if is_gated else 0
+
+
+def _answered(
+    who: "Researcher", suite: "Suite", asked: "Sequence[Question]", answers: "Answers", concurrency: int
+) -> "Mapping[str, ResearchResult]":
+    """The results of all that was asked; only what has none yet is asked now."""
+    import anyio
+
+    from marchwarden.cli.batching import progress_bar
+    from marchwarden.evaluation.report import refuse_strangers
+    from marchwarden.evaluation.running import Task, answer_all
+    from marchwarden.refusals import checked
+
+    done = answers.read()
+    refuse_strangers(suite, done)
+    tasks = [Task(each.id, checked({"question": each.asked})) for each in asked if str(each.id) not in done]
+    if tasks:
+        with progress_bar() as bar:
+            shown = bar.add_task("questions", total=len(asked), completed=len(asked) - len(tasks))
+            anyio.run(answer_all, who, tasks, answers, concurrency, lambda: bar.advance(shown))
+    return answers.read()
+
+
+@contextmanager
+def _answers(path: Path | None) -> "Iterator[Answers]":
+    """The results file that was named, or one that does not outlast the command: old answers are no measurement."""
+    from tempfile import TemporaryDirectory
+
+    from marchwarden.evaluation.running import Answers
+
+    if path is not None:
+        yield Answers(path)
+        return
+    with TemporaryDirectory() as beside:
+        yield Answers(Path(beside) / "results.jsonl")
+
+
+def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(report.told(), ensure_ascii=False))
+    else:
+        click.echo("\n".join(report.lines()))
+    # Last: a place that cannot be written costs the page and not the measurement.
+    if page_path:
+        _write(page_path, report)
+
+
+def _write(path: Path, report: "Report") -> None:
+    from marchwarden.errors import InvalidInput
+    from marchwarden.evaluation.page import page
+
+    try:
+        path.write_text(page(report), encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _gated(report: "Report") -> int:
+    from marchwarden.evaluation.gate import gate_of
+
+    breaches = [*gate_of(report.suite).breaches(report)]
+    for breach in breaches:
+        click.echo(f"gate: {breach}", err=True)
+    click.echo("gate: closed" if breaches else "gate: every figure holds", err=True)
+    return 1 if breaches else 0
+
+
+def _refuse_useless_gate(suite: str, sample: int | None) -> None:
+    """Before anything is asked: a gate is for a suite that has one, and for the whole of it."""
+    from marchwarden.errors import InvalidInput
+    from marchwarden.evaluation.gate import gate_of
+
+    gate_of(suite)
+    if sample is not None:
+        raise InvalidInput("--gate is for the whole suite: leave out --sample")

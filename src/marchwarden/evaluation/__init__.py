@@ -1,0 +1,1 @@
+"""Evaluation: researchers asked questions whose answers are known, and what they answered, measured."""

@@ -1,0 +1,181 @@
+"""Judging: one result held against what the suite knows about its question. Figures over many are made elsewhere.
+
+What a reader gets counts, so length is bounded: the answer is looked for in the first characters of the answer and of
+the excerpts, in their order, and gold documents among the first citations.
+"""
+
+import re
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from marchwarden.archive import Archive
+from marchwarden.contract import CUT, Citation, GapCategory, ResearchResult
+from marchwarden.errors import ArchiveDamaged
+from marchwarden.evaluation.suite import Id, Question, Suite
+from marchwarden.grounding import NO_ANSWER, unsupported
+from marchwarden.notebook import Document, Excerpt
+
+READ: Final = 600
+CITED: Final = 8
+SURE: Final = 0.5
+MOSTLY: Final = 0.6
+
+_LONGEST_NUMBER: Final = 20
+_MARKER: Final = re.compile(r"\[(\d+)\]")
+_PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How one result did on one question. `None` is what the suite gives nothing to judge by."""
+
+    question: Question
+    confidence: float
+    citations: int
+    verbatim: int
+    markers_valid: bool
+    statements: int
+    unsupported: int
+    gold_document: bool | None
+    all_gold_documents: bool | None
+    said: bool | None
+    seen: bool | None
+    quoted: bool | None
+    wrong_said: bool | None
+    has_gap: bool
+    contradicted: bool
+    tokens: int
+    seconds: float
+
+    @property
+    def found(self) -> bool:
+        """Whether the evidence is before the reader: by the answer or the gold words, else by the gold document."""
+        if self.seen is None and self.quoted is None:
+            return bool(self.gold_document)
+        return bool(self.seen or self.quoted)
+
+    @property
+    def refused(self) -> bool:
+        return self.confidence < SURE
+
+    @property
+    def good(self) -> bool | None:
+        """Whether it did what it should: found what there is, or admitted that there is nothing."""
+        if self.question.answerable is None:
+            return None
+        return self.found if self.question.answerable else self.has_gap and self.refused
+
+
+class Judge:
+    """Judges results over one suite. With an archive, excerpts from outside the suite are held against that."""
+
+    def __init__(self, suite: Suite, archive: Archive | None = None) -> None:
+        self._ids: Mapping[str, Id] = {name: document.id for name, document in suite.files().items()}
+        self._texts: Mapping[str, str] = {name: even(document.content) for name, document in suite.files().items()}
+        self._archive = archive
+
+    def judged(self, question: Question, result: ResearchResult) -> Judgement:
+        excerpts = [_words(each) for each in result.citations]
+        cited = [self._ids.get(_file(each)) for each in result.citations[:CITED]]
+        gold = {each.doc_id for each in question.evidence}
+        quotes = [each.quote for each in question.evidence if each.quote]
+        seen, said = " ".join(excerpts)[:READ], _MARKER.sub("", result.answer)[:READ]
+        statements, unfounded = _statements(result)
+        return Judgement(
+            question=question,
+            confidence=result.confidence,
+            citations=len(result.citations),
+            verbatim=sum(self._stands(each) for each in result.citations),
+            markers_valid=_markers(result.answer) <= set(range(1, len(result.citations) + 1)),
+            statements=statements,
+            unsupported=unfounded,
+            gold_document=not gold.isdisjoint(cited) if gold else None,
+            all_gold_documents=gold <= set(cited) if gold else None,
+            said=_holds(said, question.answers),
+            seen=_holds(seen, question.answers),
+            quoted=any(covered(quote, seen) for quote in quotes) if quotes else None,
+            wrong_said=_holds(said, question.wrong_answers),
+            has_gap=bool(result.gaps),
+            contradicted=_contradicted(result),
+            tokens=result.cost_metadata.tokens_used,
+            seconds=result.cost_metadata.wall_time_sec,
+        )
+
+    def _stands(self, citation: Citation) -> bool:
+        """Whether the excerpt stands in the document it names: the suite's own, or one the run archived."""
+        words = _words(citation)
+        text = self._texts.get(_file(citation))
+        if text is None:
+            text = self._archived(citation)
+        return words != "" and words in text
+
+    def _archived(self, citation: Citation) -> str:
+        if self._archive is None or citation.text_hash is None:
+            return ""
+        try:
+            return even(self._archive.load(citation.text_hash).decode(errors="replace"))
+        except ArchiveDamaged:
+            return ""
+
+
+def even(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def plain(text: str) -> str:
+    """Lower case words without punctuation and articles, between blanks: `in` then finds whole words only."""
+    words = text.lower().translate(_PUNCTUATION).split()
+    return f" {' '.join(word for word in words if word not in _ARTICLES)} "
+
+
+def covered(quote: str, text: str) -> bool:
+    """Whether most of the words of a quote are there."""
+    wanted = set(plain(quote).split())
+    return bool(wanted) and len(wanted & set(plain(text).split())) / len(wanted) >= MOSTLY
+
+
+def _holds(text: str, answers: Iterable[str]) -> bool | None:
+    wanted = [plain(answer) for answer in answers if answer]
+    return any(answer in plain(text) for answer in wanted) if wanted else None
+
+
+def _markers(text: str) -> set[int]:
+    # Python refuses to read numbers of thousands of digits, and so many citations there are not.
+    return {int(number[:_LONGEST_NUMBER]) for number in _MARKER.findall(text)}
+
+
+def _file(citation: Citation) -> str:
+    return PurePosixPath(citation.locator.split("#")[0].split("?")[0]).name
+
+
+def _words(citation: Citation) -> str:
+    return even(citation.raw_excerpt.replace(CUT, "")).strip()
+
+
+def _contradicted(result: ResearchResult) -> bool:
+    told = any(gap.category is GapCategory.CONTRADICTORY_SOURCES for gap in result.gaps)
+    return told or result.confidence_factors.contradiction_detected
+
+
+def _statements(result: ResearchResult) -> tuple[int, int]:
+    """How many statements an answer makes, and how many of them their excerpts do not bear."""
+    if not result.citations and result.gaps and result.confidence < SURE:
+        return 0, 0
+    said = [each for each in result.answer.split("\n\n") if each.strip() and each.strip() != NO_ANSWER]
+    return len(said), sum(_is_unsupported(each, result) for each in said)
+
+
+def _is_unsupported(statement: str, result: ResearchResult) -> bool:
+    numbers = _markers(statement)
+    cited = [each for number, each in enumerate(result.citations, 1) if number in numbers]
+    return not cited or bool(unsupported(_MARKER.sub("", statement), map(_excerpt, cited)))
+
+
+def _excerpt(citation: Citation) -> Excerpt:
+    text = citation.raw_excerpt
+    document = Document(citation.source, citation.locator, text.encode(), text, title=citation.title or "")
+    return Excerpt(document, 0, len(text))

@@ -1,0 +1,220 @@
+"""Scorers: the figures of a run, each a named measure over its judgements. Knows no results and no files."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from marchwarden.evaluation.calibration import Outcome, calibration_error
+from marchwarden.evaluation.judging import Judgement
+
+Judgements = Sequence[Judgement]
+Better = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure: what it is called, what it says, which way is good, and how it is made."""
+
+    group: str
+    name: str
+    says: str
+    better: Better
+    of: Callable[[Judgements], float | None]
+
+
+def figures(judgements: Judgements) -> Mapping[str, float | None]:
+    """Every figure by its name; None where the suite gives nothing to measure it by."""
+    return {measure.name: measure.of(judgements) for measure in MEASURES}
+
+
+def outcomes(judgements: Iterable[Judgement]) -> tuple[Outcome, ...]:
+    """What calibration is measured by: any confidence in an answer to the unanswerable is misplaced."""
+    known = [each for each in judgements if each.question.answerable is not None]
+    return tuple(Outcome(each.confidence, bool(each.question.answerable) and each.found) for each in known)
+
+
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
+    """How often one of the first scores above one of the second; ties count half."""
+    if not positive or not negative:
+        return None
+    ranked = sorted([(score, 1) for score in positive] + [(score, 0) for score in negative])
+    rank_sum, at = 0.0, 0
+    while at < len(ranked):
+        end = at
+        while end < len(ranked) and ranked[end][0] == ranked[at][0]:
+            end += 1
+        rank_sum += sum(label for _, label in ranked[at:end]) * (at + 1 + end) / 2
+        at = end
+    count = len(positive)
+    return (rank_sum - count * (count + 1) / 2) / (count * len(negative))
+
+
+def percentile(values: Iterable[float], share: float) -> float | None:
+    """The smallest value that so large a share of all does not exceed."""
+    ranked = sorted(values)
+    return ranked[max(math.ceil(share * len(ranked)) - 1, 0)] if ranked else None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _ratio(part: Iterable[int], whole: Iterable[int]) -> float | None:
+    out_of = sum(whole)
+    return sum(part) / out_of if out_of else None
+
+
+def _answerable(judgements: Judgements) -> Judgements:
+    return [each for each in judgements if each.question.answerable is True]
+
+
+def _unanswerable(judgements: Judgements) -> Judgements:
+    return [each for each in judgements if each.question.answerable is False]
+
+
+def _abstention(judgements: Judgements) -> float | None:
+    sure, unsure = _answerable(judgements), _unanswerable(judgements)
+    return auroc([each.confidence for each in sure], [each.confidence for each in unsure])
+
+
+def _noticed(judgements: Judgements, *, conflict: bool) -> float | None:
+    return _mean(each.contradicted for each in judgements if each.question.conflict is conflict)
+
+
+MEASURES: Final = (
+    Measure(
+        "Grounding",
+        "verbatim",
+        "excerpts that stand word for word in the document they name",
+        "higher",
+        lambda all_: _ratio((each.verbatim for each in all_), (each.citations for each in all_)),
+    ),
+    Measure(
+        "Grounding",
+        "markers_valid",
+        "answers whose every marker leads to a citation",
+        "higher",
+        lambda all_: _mean(each.markers_valid for each in all_),
+    ),
+    Measure(
+        "Grounding",
+        "unsupported_statements",
+        "statements with no citation, or with a number or a name that their excerpts do not say",
+        "lower",
+        lambda all_: _ratio((each.unsupported for each in all_), (each.statements for each in all_)),
+    ),
+    Measure(
+        "Grounding",
+        "mean_citations",
+        "citations in a result",
+        "neither",
+        lambda all_: _mean(float(each.citations) for each in all_),
+    ),
+    Measure(
+        "Evidence",
+        "gold_document_cited",
+        "answerable questions with a right document among the first citations",
+        "higher",
+        lambda all_: _mean(each.gold_document for each in _answerable(all_)),
+    ),
+    Measure(
+        "Evidence",
+        "all_gold_documents_cited",
+        "answerable questions with every document they need among the first citations",
+        "higher",
+        lambda all_: _mean(each.all_gold_documents for each in _answerable(all_)),
+    ),
+    Measure(
+        "Evidence",
+        "answer_said",
+        "answerable questions whose answer stands early in the answer",
+        "higher",
+        lambda all_: _mean(each.said for each in _answerable(all_)),
+    ),
+    Measure(
+        "Evidence",
+        "answer_in_excerpts",
+        "answerable questions whose answer stands in the first excerpts",
+        "higher",
+        lambda all_: _mean(each.seen for each in _answerable(all_)),
+    ),
+    Measure(
+        "Evidence",
+        "gold_quote_in_excerpts",
+        "answerable questions whose gold sentence stands in the first excerpts",
+        "higher",
+        lambda all_: _mean(each.quoted for each in _answerable(all_)),
+    ),
+    Measure(
+        "Evidence",
+        "wrong_answer_said",
+        "questions with a known wrong answer that was given early in the answer",
+        "lower",
+        lambda all_: _mean(each.wrong_said for each in _answerable(all_)),
+    ),
+    Measure(
+        "Honesty",
+        "abstention_auroc",
+        "how often an answerable question gets more confidence than an unanswerable one",
+        "higher",
+        _abstention,
+    ),
+    Measure(
+        "Honesty",
+        "unanswerable_admitted",
+        "unanswerable questions refused: a gap, and little confidence",
+        "higher",
+        lambda all_: _mean(each.has_gap and each.refused for each in _unanswerable(all_)),
+    ),
+    Measure(
+        "Honesty",
+        "answerable_refused",
+        "answerable questions given little confidence",
+        "lower",
+        lambda all_: _mean(each.refused for each in _answerable(all_)),
+    ),
+    Measure(
+        "Contradiction",
+        "contradiction_found",
+        "questions on which the documents disagree, and the result says so",
+        "higher",
+        lambda all_: _noticed(all_, conflict=True),
+    ),
+    Measure(
+        "Contradiction",
+        "contradiction_invented",
+        "questions on which they agree, and the result says otherwise",
+        "lower",
+        lambda all_: _noticed(all_, conflict=False),
+    ),
+    Measure(
+        "Calibration",
+        "calibration_error",
+        "how far confidence is from the truth, on average",
+        "lower",
+        lambda all_: calibration_error(outcomes(all_)),
+    ),
+    Measure("Cost", "mean_tokens", "tokens a question", "lower", lambda all_: _mean(each.tokens for each in all_)),
+    Measure(
+        "Cost", "total_tokens", "tokens altogether", "lower", lambda all_: float(sum(each.tokens for each in all_))
+    ),
+    Measure(
+        "Latency", "mean_seconds", "seconds a question", "lower", lambda all_: _mean(each.seconds for each in all_)
+    ),
+    Measure(
+        "Latency",
+        "p50_seconds",
+        "half of the questions were answered in",
+        "lower",
+        lambda all_: percentile((each.seconds for each in all_), 0.5),
+    ),
+    Measure(
+        "Latency",
+        "p95_seconds",
+        "nineteen of twenty were answered in",
+        "lower",
+        lambda all_: percentile((each.seconds for each in all_), 0.95),
+    ),
+)

@@ -1,0 +1,177 @@
+"""A suite: documents, and questions whose answers are known. Read, named by its digest, sampled, laid out as files.
+
+Two files of JSON lines make one: `docs.jsonl` and `questions.jsonl`. Knows nothing of researchers or of scores.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from marchwarden.archive import digest
+from marchwarden.contract import MAX_QUESTION
+from marchwarden.errors import InvalidInput, StorageError
+
+Id = str | int
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class SuiteDocument:
+    """One document to answer from."""
+
+    id: Id
+    text: str = field(repr=False)
+    title: str | None = None
+
+    @property
+    def content(self) -> str:
+        """What its file holds: the title as a heading of its own, then the text."""
+        title = (self.title or "").strip()
+        return (f"{title}\n\n" if title else "") + self.text + "\n"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Where an answer stands: a document, and the words in it where the suite names them."""
+
+    doc_id: Id
+    quote: str | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with what is known about it. `None` is what the suite does not say."""
+
+    id: Id
+    question: str
+    answers: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    answerable: bool | None = None
+    type: str = ""
+    conflict: bool | None = None
+    wrong_answers: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        return self.question.strip()
+
+
+_DOCUMENT: Final = TypeAdapter(SuiteDocument)
+_QUESTION: Final = TypeAdapter(Question)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Documents and questions under a name. The digest is that of both files: another byte is another suite."""
+
+    name: str
+    digest: str
+    documents: tuple[SuiteDocument, ...] = field(repr=False)
+    questions: tuple[Question, ...] = field(repr=False)
+
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """A suite that is shipped, by its name alone, or one in a folder."""
+        if name in shipped():
+            return cls.read(_shelf() / name, name)
+        return cls.read(Path(name), Path(name).resolve().name)
+
+    @classmethod
+    def read(cls, folder: Traversable, name: str) -> Self:
+        documents, questions = (_content(folder / f"{part}.jsonl", name) for part in ("docs", "questions"))
+        suite = cls(
+            name,
+            digest(documents + b"\0" + questions),
+            tuple(_parsed(_DOCUMENT, documents, f"{name}/docs.jsonl")),
+            tuple(_parsed(_QUESTION, questions, f"{name}/questions.jsonl")),
+        )
+        _refuse_twins([str(each.id) for each in suite.questions], f"{name}/questions.jsonl")
+        _refuse_twins([str(each.id) for each in suite.documents], f"{name}/docs.jsonl")
+        return suite
+
+    def files(self) -> dict[str, SuiteDocument]:
+        """Every document under the name of its file."""
+        return {f"d{number:06d}.txt": document for number, document in enumerate(self.documents)}
+
+    def sample(self, limit: int | None = None, seed: int = 0) -> tuple[Question, ...]:
+        """At most so many questions, the same for the same seed; those too long for the contract are left out.
+
+        Chosen by the hash of their ids: a question that joins the suite moves no other in or out but the last.
+        """
+        salt = f"{seed}:" if seed else ""
+        fitting = [each for each in self.questions if 0 < len(each.asked) <= MAX_QUESTION]
+        ranked = sorted(fitting, key=lambda each: hashlib.sha256(f"{salt}{each.id}".encode()).hexdigest())
+        return tuple(ranked[:limit])
+
+    def laid_out(self, beneath: Path) -> Path:
+        """The folder of the suite's documents as text files, written once and never again."""
+        folder = beneath / f"{self.name}-{self.digest.removeprefix('sha256:')[:16]}"
+        if not folder.is_dir():
+            try:
+                self._lay_out(folder)
+            except OSError as error:
+                raise StorageError(f"the suite cannot be laid out in {beneath}: {error.strerror}") from error
+        return folder
+
+    def _lay_out(self, folder: Path) -> None:
+        """Written beside and renamed: the folder is there whole or not at all."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
+        try:
+            for name, document in self.files().items():
+                (beside / name).write_text(document.content, encoding="utf-8")
+            beside.rename(folder)
+        except OSError:
+            # Another process may have been first; what it laid out is the same.
+            if not folder.is_dir():
+                raise
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the suites that come with the package."""
+    return tuple(sorted(each.name for each in _shelf().iterdir() if each.is_dir() and not each.name.startswith("_")))
+
+
+def _shelf() -> Traversable:
+    return files("marchwarden.evaluation") / "suites"
+
+
+def _content(file: Traversable, name: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        known = ", ".join(shipped())
+        raise InvalidInput(
+            f"{name!r} is no suite: {file.name} cannot be read ({error.strerror}). "
+            f"A suite is a folder with docs.jsonl and questions.jsonl, or one of ours: {known}"
+        ) from error
+
+
+def _parsed(shape: TypeAdapter[Kind], content: bytes, where: str) -> Iterator[Kind]:
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield shape.validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the line"
+            raise InvalidInput(f"{where}, line {number}: {place}: {first['msg']}") from error
+
+
+def _refuse_twins(ids: list[str], where: str) -> None:
+    seen: set[str] = set()
+    for each in ids:
+        if each in seen:
+            raise InvalidInput(f"{where}: the id {each!r} is there twice")
+        seen.add(each)

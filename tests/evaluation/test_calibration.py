@@ -1,0 +1,38 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.evaluation.calibration import Outcome, calibration_error, reliability
+
+OUTCOMES = st.lists(st.builds(Outcome, st.floats(0, 1), st.booleans()), min_size=1)
+
+
+def test_nothing_has_no_error():
+    assert calibration_error([]) is None
+    assert reliability([]) == ()
+
+
+def test_the_error_is_the_gap_of_each_bin_weighed_by_what_it_holds():
+    outcomes = [Outcome(0.9, True), Outcome(0.9, True), Outcome(0.95, False), Outcome(0.1, False)]
+    sure = (0.9 + 0.9 + 0.95) / 3
+    assert calibration_error(outcomes) == pytest.approx((3 * abs(sure - 2 / 3) + 1 * 0.1) / 4)
+
+
+def test_a_bin_begins_with_its_lower_edge_and_the_last_one_holds_certainty():
+    bins = reliability([Outcome(0.1, True), Outcome(1.0, True), Outcome(0.95, False)])
+    assert [(each.low, each.high, each.count, each.right) for each in bins] == [(0.1, 0.2, 1, 1.0), (0.9, 1.0, 2, 0.5)]
+
+
+@given(OUTCOMES)
+def test_every_outcome_is_in_one_bin_and_the_error_is_a_share(outcomes):
+    bins = reliability(outcomes)
+    assert sum(each.count for each in bins) == len(outcomes)
+    error = calibration_error(outcomes)
+    assert error is not None and 0 <= error <= 1
+
+
+@given(OUTCOMES)
+def test_in_a_single_bin_the_error_is_that_of_the_means(outcomes):
+    sure = sum(each.confidence for each in outcomes) / len(outcomes)
+    right = sum(each.right for each in outcomes) / len(outcomes)
+    assert calibration_error(outcomes, bins=1) == pytest.approx(abs(sure - right))

@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import pytest
+
+from marchwarden.contract import ResearchRequest
+from marchwarden.errors import InvalidInput
+from marchwarden.evaluation.gate import Gate, gate_of, parsed
+from marchwarden.evaluation.report import Report
+from marchwarden.evaluation.running import Answers, Task, answer_all
+from marchwarden.evaluation.suite import Suite
+from marchwarden.researchers.files import FilesResearcher
+from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result
+
+REPORT = Report.of(SUITE, QUESTIONS, {"q1": a_result(), "q2": REFUSAL, "q3": REFUSAL})
+GATE = Gate(SUITE.digest, {"answer_said": 0.5}, {"answerable_refused": 0.5})
+
+
+async def test_the_embedded_mind_passes_the_gate_of_the_suite_we_ship(tmp_path):
+    suite = Suite.load("marches")
+    folder = suite.laid_out(tmp_path / "suites")
+    who = FilesResearcher(folder, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
+    answers = Answers(tmp_path / "results.jsonl")
+    asked = suite.sample()
+    await answer_all(who, [Task(each.id, ResearchRequest(question=each.asked)) for each in asked], answers)
+    assert [*gate_of("marches").breaches(Report.of(suite, asked, answers.read()))] == []
+
+
+def test_a_run_that_reaches_its_floors_passes():
+    assert [*GATE.breaches(REPORT)] == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "expected"),
+    [
+        (replace(GATE, floors={"answer_said": 0.51}), "answer_said is 0.500, below its floor of 0.510"),
+        (
+            replace(GATE, ceilings={"answerable_refused": 0.4}),
+            "answerable_refused is 0.500, above its ceiling of 0.400",
+        ),
+        (replace(GATE, digest="sha256:other"), "the suite is another one"),
+        (replace(GATE, floors={"contradiction_found": 0.1}), "contradiction_found is –, below its floor"),
+    ],
+)
+def test_every_breach_is_told(gate, expected):
+    (breach,) = gate.breaches(REPORT)
+    assert expected in breach
+
+
+def test_a_suite_without_a_gate_is_refused_with_the_names_of_those_that_have_one():
+    with pytest.raises(InvalidInput, match="marches"):
+        gate_of("elsewhere")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonsense",
+        "[x]\nfloors = {}",
+        '[x]\ndigest = "d"\nfloors = {nothing_measured = 1.0}',
+        '[x]\ndigest = "d"\nfloors = 1',
+    ],
+)
+def test_a_table_that_gates_nothing_is_refused(text):
+    with pytest.raises(InvalidInput):
+        parsed(text)

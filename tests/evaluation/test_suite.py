@@ -1,0 +1,121 @@
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.errors import InvalidInput, StorageError
+from marchwarden.evaluation.suite import Question, Suite, shipped
+from tests.evaluation.results import QUESTIONS, SUITE, written
+
+
+def test_a_suite_is_read_with_its_documents_and_questions_and_named_after_its_folder(tmp_path):
+    suite = Suite.load(str(written(SUITE, tmp_path / "small")))
+    assert (suite.name, suite.documents, suite.questions) == ("small", SUITE.documents, QUESTIONS)
+
+
+def test_another_byte_is_another_digest(tmp_path):
+    folder = written(SUITE, tmp_path / "small")
+    before = Suite.load(str(folder)).digest
+    assert Suite.load(str(folder)).digest == before
+    with (folder / "questions.jsonl").open("a") as file:
+        file.write("\n")
+    assert Suite.load(str(folder)).digest != before
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("nonsense", "line 4: the line: Invalid JSON"),
+        ('{"question": "no id?"}', "line 4: id: Field required"),
+        ('{"id": "d", "question": 5}', "line 4: question: "),
+        ('{"id": "q1", "question": "again?"}', "the id 'q1' is there twice"),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_number(tmp_path, line, expected):
+    folder = written(SUITE, tmp_path / "small")
+    with (folder / "questions.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(InvalidInput) as refused:
+        Suite.load(str(folder))
+    assert expected in str(refused.value)
+
+
+def test_what_is_no_suite_is_refused_with_the_names_of_ours(tmp_path):
+    with pytest.raises(InvalidInput) as refused:
+        Suite.load(str(tmp_path / "nowhere"))
+    assert "docs.jsonl" in str(refused.value)
+    assert "marches" in str(refused.value)
+
+
+def test_documents_are_laid_out_once_whole_and_then_left_alone(tmp_path):
+    folder = SUITE.laid_out(tmp_path / "suites")
+    assert (folder / "d000000.txt").read_text() == f"The Alder Bridge\n\n{SUITE.documents[0].text}\n"
+    assert (folder / "d000001.txt").read_text() == f"{SUITE.documents[1].text}\n"
+    (folder / "d000000.txt").write_text("mine")
+    assert SUITE.laid_out(tmp_path / "suites") == folder
+    assert (folder / "d000000.txt").read_text() == "mine"
+    assert [each.name for each in (tmp_path / "suites").iterdir()] == [folder.name]
+
+
+def test_a_place_that_takes_no_folder_is_told(tmp_path):
+    (tmp_path / "suites").write_text("a file")
+    with pytest.raises(StorageError):
+        SUITE.laid_out(tmp_path / "suites")
+
+
+def many(count: int) -> Suite:
+    return Suite("many", "", (), tuple(Question(number, f"question {number}?") for number in range(count)))
+
+
+@given(st.integers(1, 30), st.integers(0, 5))
+def test_the_same_seed_gives_the_same_sample_and_a_larger_one_begins_with_it(limit, seed):
+    suite = many(30)
+    assert suite.sample(limit, seed) == suite.sample(limit, seed) == suite.sample(30, seed)[:limit]
+
+
+def test_without_a_seed_questions_are_ranked_by_the_hash_of_their_id_alone():
+    ranked = sorted(range(30), key=lambda number: hashlib.sha256(str(number).encode()).hexdigest())
+    assert [each.id for each in many(30).sample(8)] == ranked[:8]
+    assert [each.id for each in many(30).sample(8, seed=1)] != ranked[:8]
+
+
+def test_a_question_too_long_to_be_asked_is_left_out():
+    suite = Suite("long", "", (), (Question("a", "x" * 501), Question("b", " " + "x" * 500 + " "), Question("c", " ")))
+    assert [each.id for each in suite.sample()] == ["b"]
+
+
+def test_the_suite_we_ship_holds_what_it_says():
+    suite = Suite.load("marches")
+    texts = {each.id: each.text for each in suite.documents}
+    assert 25 <= len(suite.documents) <= 40
+    assert len(suite.sample()) >= 60
+    for question in suite.questions:
+        assert question.answerable is bool(question.evidence)
+        for each in question.evidence:
+            assert each.quote and each.quote in texts[each.doc_id], question.id
+        for answer in question.answers:
+            assert any(answer in (each.quote or "") for each in question.evidence), question.id
+
+
+def test_the_suite_we_ship_asks_every_kind_of_question():
+    kinds = {each.type for each in Suite.load("marches").questions}
+    wanted = "date number list yes-no two-hop comparison contradiction unanswerable person place reason definition"
+    assert set(wanted.split()) <= kinds
+    assert shipped() == ("marches",)
+
+
+def test_a_name_of_ours_wins_over_a_folder_here(tmp_path, monkeypatch):
+    (tmp_path / "marches").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert Suite.load("marches").questions
+    with pytest.raises(InvalidInput):
+        Suite.load("./marches")
+
+
+def test_numbers_may_be_ids(tmp_path):
+    folder = written(SUITE, tmp_path / "small")
+    (folder / "questions.jsonl").write_text(json.dumps({"id": 7, "question": "q?", "evidence": [{"doc_id": 1}]}))
+    (question,) = Suite.load(str(folder)).questions
+    assert (question.id, question.evidence[0].doc_id, question.answerable) == (7, 1, None)
