@@ -206,3 +206,9 @@ class ResearchResult(_Sent):
     trace_id: str
     trace_complete: bool = True
     dispatches: tuple[Dispatch, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it; the view is loaded only there."""
+        from marchwarden.reports.glance import glance  # noqa: PLC0415 - only a notebook pays for it
+
+        return glance(self)

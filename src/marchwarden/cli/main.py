@@ -17,6 +17,7 @@ from marchwarden.cli.checking import refresh
 from marchwarden.cli.evaluating import evaluate
 from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
+from marchwarden.cli.reporting import report
 from marchwarden.cli.serving import serve
 
 INTERRUPTED = 130
@@ -45,6 +46,7 @@ for command in (
     resume,
     replay,
     verify,
+    report,
     refresh,
     traces,
     costs,

@@ -1,0 +1,82 @@
+"""The command `report`: a finished run as a file to read, print, send or cite. Reaches nothing outside."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from marchwarden.pricing import Prices
+    from marchwarden.reports.bundle import Bundle
+    from marchwarden.settings import Settings
+
+FORMATS = ("html", "md", "json", "bibtex", "csl-json")
+_BY_NAME = {".html": "html", ".htm": "html", ".md": "md", ".bib": "bibtex", ".json": "json"}
+
+
+@click.command()
+@click.argument("trace_id")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to write it; without, on stdout."
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the name of the output, else html.")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+@click.pass_obj
+def report(settings: "Settings", trace_id: str, output: Path | None, form: str | None, trace_dir: Path | None) -> int:
+    """Make one file of a run: the answer, and every excerpt highlighted in the text it came from.
+
+    The HTML opens from disk and needs no network; its stamp says whether every citation could be proved just now.
+    Exit 0 if all could, else 1; the report is made in both cases.
+
+    \b
+    marchwarden report TRACE_ID -o report.html
+    marchwarden report TRACE_ID --format bibtex
+    """
+    from marchwarden.pricing import Prices
+    from marchwarden.reports.gathering import gathered
+    from marchwarden.store import Store
+    from marchwarden.trace import utc_now
+
+    bundle = gathered(Store(trace_dir or settings.trace_dir), trace_id, utc_now().date())
+    chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
+    text = _rendered(bundle, Prices.load(settings.prices), chosen)
+    if output is None:
+        click.echo(text.encode(errors="replace"), nl=False)
+    else:
+        _write(output, text)
+        click.echo(f"{output}: {_standing(bundle)}", err=True)
+    return 0 if bundle.verified else 1
+
+
+def _rendered(bundle: "Bundle", prices: "Prices", form: str) -> str:
+    from marchwarden.reports.markdown import markdown
+    from marchwarden.reports.page import page
+    from marchwarden.reports.plain import as_json
+    from marchwarden.reports.references import bibtex, csl_json
+
+    match form:
+        case "md":
+            return markdown(bundle)
+        case "json":
+            return as_json(bundle, prices)
+        case "bibtex":
+            return bibtex(bundle)
+        case "csl-json":
+            return csl_json(bundle)
+    return page(bundle, prices)
+
+
+def _write(output: Path, text: str) -> None:
+    from marchwarden.errors import InvalidInput
+
+    try:
+        output.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InvalidInput(f"{output} cannot be written: {error.strerror}") from error
+
+
+def _standing(bundle: "Bundle") -> str:
+    failed = sum(not check.proved for check in bundle.checks)
+    return (
+        f"{failed} of {len(bundle.checks)} checks failed" if failed else f"verified, {len(bundle.checks)} checks hold"
+    )

@@ -1,0 +1,1 @@
+"""Reports: a finished run as a person reads, prints, keeps or cites it. Only `gathering` touches the disk."""

@@ -1,0 +1,98 @@
+"""The answer and its markers, and the places where its sources disagree, side by side."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from marchwarden.clean import one_line
+from marchwarden.contract import Citation
+from marchwarden.reports.bundle import Bundle
+from marchwarden.reports.markup import Content, Markup, address, element, joined
+from marchwarden.reports.quarrels import Quarrel, quarrels
+from marchwarden.reports.wording import day
+
+_MARKER: Final = re.compile(r"\[(\d{1,6})\]")
+_PEEKS: Final = 300
+"""Previews repeat the excerpt; an answer with more markers than this goes without the rest of them."""
+
+
+@dataclass
+class Marked:
+    """Texts whose [n] lead to their citations. Remembers where each number was first used, to lead back."""
+
+    cited: dict[int, Citation]
+    first_use: dict[int, str] = field(default_factory=dict)
+    used: int = 0
+
+    def text(self, text: str) -> Markup:
+        return joined(self._parts(text))
+
+    def _parts(self, text: str) -> Iterator[Content]:
+        at = 0
+        for match in _MARKER.finditer(text):
+            number = int(match[1])
+            if number in self.cited:
+                yield text[at : match.start()]
+                yield self._marker(number)
+                at = match.end()
+        yield text[at:]
+
+    def _marker(self, number: int) -> Markup:
+        self.used += 1
+        place = f"marker-{self.used}"
+        self.first_use.setdefault(number, place)
+        citation = self.cited[number]
+        label = f"[{number}] {one_line(citation.title or citation.locator, 120)}"
+        link = element("a", f"[{number}]", href=f"#source-{number}", id=place, class_="marker", aria_label=label)
+        return element("span", link, _peek(citation) if self.used <= _PEEKS else None, class_="cite")
+
+
+def _peek(citation: Citation) -> Markup:
+    """What hovering shows: the words themselves, and whose they are."""
+    whose = one_line(citation.title or citation.locator, 120)
+    return element(
+        "span",
+        element("q", citation.raw_excerpt),
+        element("span", whose, class_="whose"),
+        class_="peek",
+        aria_hidden="true",
+    )
+
+
+def answer(bundle: Bundle, marked: Marked) -> Markup:
+    paragraphs = [each for each in bundle.result.answer.split("\n\n") if each.strip()]
+    body = element("div", *(element("p", marked.text(each)) for each in paragraphs), class_="answer")
+    return element("section", element("h2", "Answer"), body, id="answer", aria_label="Answer")
+
+
+def disagreements(bundle: Bundle) -> Markup | None:
+    """Each quarrel of the answer, with both excerpts next to each other."""
+    found = list(quarrels(bundle.result))
+    if not found:
+        return None
+    cited = bundle.cited()
+    shown = [_quarrel(each, cited) for each in found]
+    return element("section", element("h2", "Where the sources disagree"), *shown, id="disagreements")
+
+
+def _quarrel(quarrel: Quarrel, cited: dict[int, Citation]) -> Markup:
+    sides = [_side(number, cited[number]) for number in (quarrel.one, quarrel.other)]
+    return element("div", element("h3", quarrel.what), element("div", *sides, class_="sides"), class_="quarrel")
+
+
+def _side(number: int, citation: Citation) -> Markup:
+    dated = f" · {day(citation.published)}" if citation.published else ""
+    return element(
+        "figure",
+        element("blockquote", element("p", citation.raw_excerpt)),
+        element(
+            "figcaption",
+            element("a", f"[{number}]", href=f"#source-{number}", class_="marker"),
+            " ",
+            element("strong", one_line(citation.title or "", 160)),
+            f"{dated}",
+            element("br"),
+            address(citation.locator),
+        ),
+    )

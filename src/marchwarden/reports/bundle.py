@@ -1,0 +1,139 @@
+"""Bundle: everything a report is made of, already read. Knows traces and results, no disk and no HTML."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from marchwarden.contract import Citation, Dispatch, ResearchResult
+from marchwarden.record import Opening
+from marchwarden.trace import Entry, Json
+from marchwarden.verification import Check
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as its trace tells it."""
+
+    trace_id: str
+    opening: Opening
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A researcher's own run, and the dispatch it answered."""
+
+    dispatch: Dispatch
+    run: Run
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A citation under the number the answer calls it by."""
+
+    number: int
+    citation: Citation
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A document that is cited: where it is, when it was fetched, its archived text (None where that is lost)."""
+
+    number: int
+    kind: str
+    locator: str
+    title: str
+    author: str
+    published: date | None
+    authority: str
+    researchers: tuple[str, ...]
+    fetched: str
+    content_hash: str
+    content_length: int
+    text_hash: str
+    layout: str
+    text: str | None
+    citations: tuple[Numbered, ...]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A finished run with its evidence, and what came of proving it on the day the report was made."""
+
+    run: Run
+    result: ResearchResult
+    sources: tuple[SourceText, ...]
+    members: tuple[Member, ...]
+    checks: tuple[Check, ...]
+    made_on: date
+
+    @property
+    def question(self) -> str:
+        return self.run.opening.request.question
+
+    @property
+    def verified(self) -> bool:
+        return all(check.proved for check in self.checks)
+
+    def cited(self) -> dict[int, Citation]:
+        return dict(enumerate(self.result.citations, 1))
+
+
+def source_texts(
+    result: ResearchResult, run: Run, members: Sequence[Member], texts: Mapping[str, str]
+) -> tuple[SourceText, ...]:
+    """The cited documents in order of first mention, each with all that is cited of it."""
+    groups: dict[tuple[str, str], list[Numbered]] = {}
+    for number, citation in enumerate(result.citations, 1):
+        key = (citation.locator.split("#")[0], citation.text_hash or f"citation {number}")
+        groups.setdefault(key, []).append(Numbered(number, citation))
+    # A member's own line says when a document really was fetched; a PI's, when it took it over.
+    lines = [*(entry for member in members for entry in member.run.entries), *run.entries]
+    fetched = [entry for entry in lines if entry.action == "fetch" and "error" not in entry.fields]
+    return tuple(
+        _source(number, locator, group, fetched, texts)
+        for number, ((locator, _), group) in enumerate(groups.items(), 1)
+    )
+
+
+def _source(
+    number: int, locator: str, group: Sequence[Numbered], fetched: Iterable[Entry], texts: Mapping[str, str]
+) -> SourceText:
+    first = group[0].citation
+    entry = next((each for each in fetched if _is_of(each.fields, locator, first)), None)
+    fields: Json = entry.fields if entry else {}
+    described = fields.get("result")
+    known = described if isinstance(described, Mapping) else {}
+    length = fields.get("content_length")
+    return SourceText(
+        number=number,
+        kind=first.source,
+        locator=locator,
+        title=first.title or str(known.get("title") or ""),
+        author=str(known.get("author") or ""),
+        published=first.published,
+        authority=first.authority or "",
+        researchers=tuple(dict.fromkeys(each.citation.researcher for each in group if each.citation.researcher)),
+        fetched=entry.timestamp if entry else "",
+        content_hash=first.content_hash or "",
+        content_length=length if isinstance(length, int) else 0,
+        text_hash=first.text_hash or "",
+        layout=str(known.get("layout") or "prose"),
+        text=texts.get(first.text_hash or ""),
+        citations=tuple(group),
+    )
+
+
+def _is_of(fields: Json, locator: str, citation: Citation) -> bool:
+    same_text = citation.text_hash is not None and fields.get("text_hash") == citation.text_hash
+    return same_text and fields.get("locator") == locator
+
+
+def found_by(bundle: Bundle, dispatch: Dispatch) -> list[int]:
+    """The numbers of the citations one errand brought; where its own run is not here, those of its researcher."""
+    own = next((each.run for each in bundle.members if each.run.trace_id == dispatch.trace_id), None)
+    numbered = [(number, each) for number, each in bundle.cited().items() if each.researcher == dispatch.researcher]
+    if dispatch.trace_id is None or own is None:
+        return [number for number, _ in numbered if dispatch.trace_id]
+    texts = {entry.fields.get("text_hash") for entry in own.entries if entry.action == "fetch"}
+    return [number for number, citation in numbered if citation.text_hash in texts]

@@ -1,0 +1,94 @@
+"""The course of a run: every step with its time, what it waited for, its tokens and its money; drawn on one clock."""
+
+from collections.abc import Sequence
+
+from marchwarden.clean import one_line
+from marchwarden.reports.drawing import span
+from marchwarden.reports.markup import Markup, element
+from marchwarden.reports.timeline import Step, Timeline
+from marchwarden.reports.wording import counted, dollars, seconds
+
+_SHOWN = 200
+"""Steps drawn of one run; a trace can hold many more than anybody looks at."""
+
+
+def course(lines: Sequence[Timeline]) -> Markup:
+    whole = max((line.ended for line in lines), default=0.0)
+    own, *members = lines
+    tokens = sum(line.tokens for line in lines)
+    paid = dollars(sum(line.dollars for line in lines), sum(line.unpriced for line in lines))
+    told = " · ".join(part for part in (seconds(whole), counted(tokens, "token"), paid) if part)
+    return element(
+        "section",
+        element("h2", "Course of the run"),
+        element("p", told, class_="lead"),
+        _legend(),
+        _steps(own, whole),
+        *(_member(number, line, whole) for number, line in enumerate(members, 1)),
+        id="course",
+    )
+
+
+def place_of(number: int) -> str:
+    """Where in the report the steps of the nth asked researcher are."""
+    return f"run-{number}"
+
+
+def _member(number: int, line: Timeline, whole: float) -> Markup:
+    paid = dollars(line.dollars, line.unpriced)
+    told = ", ".join(part for part in (counted(len(line.steps), "step"), counted(line.tokens, "token"), paid) if part)
+    summary = element("summary", element("strong", one_line(line.name, 60)), f": its own run ({told})")
+    trace = element("p", "Trace ", element("code", line.trace_id), class_="note")
+    return element("details", summary, _steps(line, whole), trace, id=place_of(number), class_="member")
+
+
+def _legend() -> Markup:
+    kinds = (("think", "thinking"), ("search", "searching"), ("fetch", "fetching"), ("dispatch", "asking a researcher"))
+    keys = [element("span", element("span", class_=f"key key-{kind}"), name) for kind, name in kinds]
+    return element("p", *keys, class_="legend", aria_hidden="true")
+
+
+def _steps(line: Timeline, whole: float) -> Markup:
+    shown = [_step(step, line.offset, whole) for step in line.steps[:_SHOWN]]
+    if len(line.steps) > _SHOWN:
+        shown.append(element("li", f"… and {counted(len(line.steps) - _SHOWN, 'more step')}, in the trace"))
+    return element("ol", *shown, class_="steps")
+
+
+def _step(step: Step, offset: float, whole: float) -> Markup:
+    spent = [counted(step.tokens, "token"), dollars(step.dollars or 0.0)] if step.tokens else []
+    if step.tokens and step.dollars is None:
+        spent.append("price unknown")
+    facts = [seconds(step.seconds), *(part for part in spent if part), _waited(step.after)]
+    return element(
+        "li",
+        element("span", str(step.number), class_="step"),
+        element(
+            "span",
+            element("strong", one_line(step.action, 20)),
+            " ",
+            one_line(step.what, 140),
+            " " if step.outcome else None,
+            element("span", one_line(step.outcome, 160), class_="outcome") if step.outcome else None,
+            class_="what",
+        ),
+        span(offset + step.began, offset + step.ended, whole, _kind(step)),
+        element("span", " · ".join(part for part in facts if part), class_="spent"),
+        class_="failed" if step.failed else None,
+    )
+
+
+def _waited(after: Sequence[int]) -> str:
+    if not after:
+        return ""
+    first, last = min(after), max(after)
+    return f"after step {first}" if first == last else f"after steps {first}–{last}"
+
+
+def _kind(step: Step) -> str:
+    match step.action:
+        case "search" | "fetch" | "dispatch":
+            return step.action
+        case "plan" | "read" | "conclude":
+            return "think"
+    return "other"

@@ -1,0 +1,55 @@
+"""Gathering: a stored run read from its trace and archive, and proved, for a report. Writes and fetches nothing."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from marchwarden.contract import Dispatch, ResearchResult
+from marchwarden.errors import ArchiveDamaged, MalformedTrace, UnknownTrace
+from marchwarden.record import Opening
+from marchwarden.reports.bundle import Bundle, Member, Run, source_texts
+from marchwarden.store import Store
+from marchwarden.verification import verify
+
+
+def gathered(store: Store, trace_id: str, made_on: date) -> Bundle:
+    """Everything a report of this run needs. A run without a result has no report."""
+    chain = store.chain(trace_id)
+    if chain.damage:
+        raise MalformedTrace(f"trace {trace_id}: {chain.damage}; `marchwarden verify {trace_id}` says what still holds")
+    run = Run(trace_id, Opening.of(chain.entries, trace_id), chain.entries)
+    result = store.reread(trace_id).result
+    if result is None:
+        raise MalformedTrace(f"trace {trace_id} has no result yet; `marchwarden resume {trace_id}` finishes it")
+    members = tuple(_members(store, result.dispatches))
+    return Bundle(
+        run=run,
+        result=result,
+        sources=source_texts(result, run, members, _texts(store, result)),
+        members=members,
+        checks=tuple(verify(store, trace_id)),
+        made_on=made_on,
+    )
+
+
+def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[Member]:
+    """The runs of those who were asked, where they lie in the same store and were asked just that."""
+    for dispatch in dispatches:
+        if dispatch.trace_id is None:
+            continue
+        try:
+            entries = store.chain(dispatch.trace_id).entries
+            opening = Opening.of(entries, dispatch.trace_id)
+        except (UnknownTrace, MalformedTrace):
+            continue
+        if opening.request.question == dispatch.question.strip():
+            yield Member(dispatch, Run(dispatch.trace_id, opening, entries))
+
+
+def _texts(store: Store, result: ResearchResult) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for name in {citation.text_hash for citation in result.citations if citation.text_hash}:
+        try:
+            texts[name] = store.archive.load(name).decode()
+        except (ArchiveDamaged, UnicodeDecodeError):
+            continue
+    return texts

@@ -1,0 +1,56 @@
+"""A result at a glance, as a notebook shows it: answer, confidence, the words it rests on. Needs no trace and no disk.
+
+A notebook has its own style sheet and colours, so this has none; and no ids, because it is shown many times on a page.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from marchwarden.clean import one_line
+from marchwarden.contract import Citation, ResearchResult
+from marchwarden.reports.markup import Content, Markup, address, element, joined
+from marchwarden.reports.wording import GAPS, band, counted
+
+_MARKER: Final = re.compile(r"(\[\d{1,6}\])")
+
+
+def glance(result: ResearchResult) -> str:
+    """HTML for `_repr_html_`."""
+    paragraphs = [element("p", joined(_marked(each))) for each in result.answer.split("\n\n") if each.strip()]
+    sure = element("p", element("strong", f"Confidence {result.confidence:.2f}"), f": {band(result.confidence)}")
+    cost = f"{counted(result.cost_metadata.tokens_used, 'token')}, trace {one_line(result.trace_id, 60)}"
+    return element(
+        "div",
+        *paragraphs,
+        sure,
+        _citations(result),
+        _gaps(result),
+        element("p", element("small", cost)),
+        class_="marchwarden-result",
+    ).text
+
+
+def _marked(text: str) -> Iterator[Content]:
+    for part in _MARKER.split(text):
+        yield element("strong", part) if _MARKER.fullmatch(part) else part
+
+
+def _citations(result: ResearchResult) -> Markup | None:
+    if not result.citations:
+        return None
+    listed = element("ol", *(element("li", _citation(each)) for each in result.citations))
+    return element("details", element("summary", counted(len(result.citations), "source")), listed, open=True)
+
+
+def _citation(citation: Citation) -> Markup:
+    title = element("strong", one_line(citation.title, 200)) if citation.title else None
+    quoted = element("blockquote", citation.raw_excerpt)
+    return joined((title, " " if title else None, address(one_line(citation.locator, 600)), quoted))
+
+
+def _gaps(result: ResearchResult) -> Markup | None:
+    if not result.gaps:
+        return None
+    told = [element("li", f"{GAPS[gap.category][0]}: {one_line(gap.topic, 200)}") for gap in result.gaps]
+    return element("details", element("summary", counted(len(told), "gap")), element("ul", *told))

@@ -1,0 +1,129 @@
+"""A report as Markdown, with footnotes. What came from outside is escaped: it makes no link, image, tag or heading."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from marchwarden.clean import printable
+from marchwarden.contract import Dispatch
+from marchwarden.reports.bundle import Bundle, Numbered, SourceText, found_by
+from marchwarden.reports.markup import http_address
+from marchwarden.reports.quarrels import quarrels
+from marchwarden.reports.weighing import weighed
+from marchwarden.reports.wording import GAPS, band, counted, day, moment, seconds
+
+_ACTIVE: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+_AT_THE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
+_MARKER: Final = re.compile(r"\\\[(\d{1,6})\\\]")
+
+
+def escape_line(text: str) -> str:
+    """One line that Markdown shows as it stands."""
+    line = " ".join(printable(text).split())
+    return _AT_THE_START.sub(r"\1\\\2", _ACTIVE.sub(r"\\\1", line))
+
+
+def markdown(bundle: Bundle) -> str:
+    """The whole report, for a wiki, an issue or a mail."""
+    return "\n".join(_lines(bundle)) + "\n"
+
+
+def _lines(bundle: Bundle) -> Iterator[str]:
+    result, opening = bundle.result, bundle.run.opening
+    yield f"# {escape_line(bundle.question)}"
+    yield ""
+    began = moment(bundle.run.entries[0].timestamp)
+    cost = f"{seconds(result.cost_metadata.wall_time_sec)}, {counted(result.cost_metadata.tokens_used, 'token')}"
+    yield f"{began}, asked of {escape_line(opening.researcher)} ({escape_line(result.cost_metadata.model_id)}), {cost}."
+    yield ""
+    yield f"**{_verdict(bundle)}**"
+    yield ""
+    yield "## Answer"
+    for paragraph in result.answer.split("\n\n"):
+        yield ""
+        yield _noted(paragraph, len(result.citations))
+    yield from _disagreements(bundle)
+    yield from _confidence(bundle)
+    yield from _gaps(bundle)
+    yield from _rest(bundle)
+    yield ""
+    yield "## Sources"
+    for source in bundle.sources:
+        for cited in source.citations:
+            yield from _footnote(source, cited)
+    yield ""
+    yield f"Trace {escape_line(result.trace_id)}. `marchwarden verify` proves it again."
+
+
+def _verdict(bundle: Bundle) -> str:
+    failed = [check for check in bundle.checks if not check.proved]
+    if not failed:
+        return f"Verified on {day(bundle.made_on)}: all {counted(len(bundle.checks), 'check')} hold."
+    named = "; ".join(escape_line(f"{check.subject}: {check.detail}") for check in failed)
+    return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {named}"
+
+
+def _noted(text: str, citations: int) -> str:
+    """Markers as footnotes; a marker without a citation stays text."""
+
+    def note(match: re.Match[str]) -> str:
+        return f"[^{int(match[1])}]" if 1 <= int(match[1]) <= citations else match[0]
+
+    return _MARKER.sub(note, escape_line(text))
+
+
+def _disagreements(bundle: Bundle) -> Iterator[str]:
+    found, cited = list(quarrels(bundle.result)), bundle.cited()
+    if found:
+        yield from ("", "## Where the sources disagree")
+    for quarrel in found:
+        yield from ("", f"### {escape_line(quarrel.what)}", "")
+        for number in (quarrel.one, quarrel.other):
+            yield f"- {escape_line(cited[number].raw_excerpt)} [^{number}]"
+
+
+def _confidence(bundle: Bundle) -> Iterator[str]:
+    score = bundle.result.confidence
+    yield from ("", f"## Confidence {score:.2f}", "", f"{band(score).capitalize()}.", "")
+    yield from (f"- {factor.name}: {escape_line(factor.said)}" for factor in weighed(bundle.result))
+
+
+def _gaps(bundle: Bundle) -> Iterator[str]:
+    if bundle.result.gaps:
+        yield from ("", "## What is missing", "")
+    for gap in bundle.result.gaps:
+        title, advice = GAPS[gap.category]
+        yield f"- **{title}**: {escape_line(gap.topic)}. {escape_line(gap.detail)} *{advice}*"
+
+
+def _rest(bundle: Bundle) -> Iterator[str]:
+    result = bundle.result
+    if result.discovery_events:
+        yield from ("", "## Discoveries on the way", "")
+    for event in result.discovery_events:
+        yield f"- {escape_line(event.type.replace('_', ' '))}: {escape_line(event.query)}. {escape_line(event.reason)}"
+    if result.open_questions:
+        yield from ("", "## Open questions", "")
+    for question in result.open_questions:
+        yield f"- {escape_line(question.priority)}: {escape_line(question.question)} {escape_line(question.context)}"
+    if result.dispatches:
+        yield from ("", "## Who found what", "")
+    for each in result.dispatches:
+        yield f"- {_dispatch(bundle, each)}"
+
+
+def _dispatch(bundle: Bundle, each: Dispatch) -> str:
+    cited = "".join(f"[^{number}]" for number in found_by(bundle, each))
+    told = f"**{escape_line(each.researcher)}**: {escape_line(each.question)} ({escape_line(each.outcome)})"
+    return f"{told} {cited}".rstrip()
+
+
+def _footnote(source: SourceText, cited: Numbered) -> Iterator[str]:
+    """On one line, so that a reader without footnotes shows it as a paragraph and nothing else."""
+    locator = cited.citation.locator
+    place = f"<{locator}>" if http_address(locator) else escape_line(locator)
+    fetched = f", fetched {moment(source.fetched)}" if source.fetched else ""
+    title = f"**{escape_line(source.title)}**, " if source.title else ""
+    origin = f"{title}{place}{fetched}, {escape_line(source.content_hash or 'no hash')}"
+    yield ""
+    yield f"[^{cited.number}]: “{escape_line(cited.citation.raw_excerpt)}” {origin}"

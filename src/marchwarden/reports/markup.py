@@ -1,0 +1,94 @@
+"""Markup: the one place where text becomes HTML. Whatever is not `Markup` already is cleaned and escaped.
+
+Refuses what a report never needs: handlers, inline styles, anything that loads, links that are not http(s) or local.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape as escaped
+from typing import Final
+from urllib.parse import urlsplit
+
+from marchwarden.clean import printable
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_VOID: Final = frozenset({"meta", "link", "hr", "br"})
+_REFUSED_ELEMENTS: Final = frozenset(
+    {"script", "iframe", "object", "embed", "base", "form", "img", "foreignobject", "animate", "set", "use", "template"}
+)
+_REFUSED_ATTRIBUTES: Final = frozenset({"style", "src", "srcset", "srcdoc", "action", "formaction", "xlink-href"})
+_NO_ADDRESS: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Markup:
+    """HTML that may be written as it stands."""
+
+    text: str
+
+    def __add__(self, other: "Markup") -> "Markup":
+        return Markup(self.text + other.text)
+
+
+Attribute = str | int | float | bool | None
+Content = Markup | str | int | None
+
+
+def element(name: str, /, *children: Content, **attributes: Attribute) -> Markup:
+    """One element. `class_` is written `class`, `aria_label` `aria-label`; None and False leave an attribute out."""
+    if not _NAME.fullmatch(name) or name.lower() in _REFUSED_ELEMENTS:
+        raise ValueError(f"a report has no element {name!r}")
+    opened = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
+    return Markup(opened if name in _VOID else f"{opened}{joined(children).text}</{name}>")
+
+
+def joined(parts: Iterable[Content], between: str = "") -> Markup:
+    """Several parts after one another, each escaped unless it is markup."""
+    return Markup(escape(between).join(_written(part) for part in parts))
+
+
+def escape(text: str) -> str:
+    """Text that can do nothing: without control and bidirectional characters, and with HTML's own written out."""
+    return escaped(printable(text), quote=True)
+
+
+def http_address(locator: str) -> str | None:
+    """The locator, if it is an ordinary web address that may become a link. A login in it could disguise the host."""
+    try:
+        parts = urlsplit(locator)
+        plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return None
+    return locator if plain and not _NO_ADDRESS.search(locator) else None
+
+
+def address(locator: str) -> Markup:
+    """A locator as it is; clickable only where it leads to the web."""
+    shown = element("span", locator, class_="address")
+    href = http_address(locator)
+    return element("a", shown, href=href, rel="noopener noreferrer", target="_blank") if href else shown
+
+
+def _written(part: Content) -> str:
+    match part:
+        case Markup():
+            return part.text
+        case None:
+            return ""
+    return escape(str(part))
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    name = key.rstrip("_").replace("_", "-")
+    if not _NAME.fullmatch(name) or name.lower().startswith("on") or name.lower() in _REFUSED_ATTRIBUTES:
+        raise ValueError(f"a report has no attribute {name!r}")
+    if value is None or value is False:
+        return ""
+    if name == "href" and not (_is_local(str(value)) or http_address(str(value))):
+        raise ValueError("a report links to the web or into itself")
+    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+
+
+def _is_local(href: str) -> bool:
+    return re.fullmatch(r"#[A-Za-z0-9-]+", href) is not None or href == "data:,"

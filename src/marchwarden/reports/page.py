@@ -1,0 +1,155 @@
+"""The report: one HTML file that needs nothing else. No script, no request, a policy that would refuse both."""
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Sequence
+from importlib.resources import files
+
+from marchwarden.clean import one_line
+from marchwarden.pricing import Prices
+from marchwarden.reports.answering import Marked, answer, disagreements
+from marchwarden.reports.bundle import Bundle
+from marchwarden.reports.course import course, place_of
+from marchwarden.reports.markup import Markup, element, joined
+from marchwarden.reports.remainder import discoveries, dispatches, gaps, questions
+from marchwarden.reports.sources import sources
+from marchwarden.reports.stamp import stamp
+from marchwarden.reports.timeline import timelines
+from marchwarden.reports.weighing import confidence
+from marchwarden.reports.wording import counted, day, dollars, moment, seconds
+
+_SECTIONS = (
+    ("answer", "Answer"),
+    ("sources", "Sources"),
+    ("disagreements", "Disagreements"),
+    ("confidence", "Confidence"),
+    ("gaps", "Missing"),
+    ("discoveries", "Discoveries"),
+    ("questions", "Open questions"),
+    ("asked", "Who found what"),
+    ("course", "Course of the run"),
+)
+
+
+def page(bundle: Bundle, prices: Prices) -> str:
+    """The whole report as the text of one HTML file."""
+    marked = Marked(bundle.cited())
+    answered = answer(bundle, marked)
+    shown = _body(bundle, prices, answered, marked)
+    present = [name for name, _ in _SECTIONS if shown[name] is not None]
+    whole = element(
+        "html",
+        _head(bundle),
+        element(
+            "body",
+            element("a", "Skip to the answer", href="#answer", class_="skip"),
+            _masthead(bundle, prices),
+            _navigation(present),
+            element("main", *(shown[name] for name in present)),
+            _colophon(bundle),
+            class_="with-sources" if bundle.sources else None,
+        ),
+        lang="en",
+    )
+    return f"<!doctype html>\n{whole.text}\n"
+
+
+def content_policy(style: str) -> str:
+    """What a browser may do with the report: apply this one style sheet, and nothing else."""
+    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def style_sheet() -> str:
+    return files("marchwarden.reports").joinpath("report.css").read_text(encoding="utf-8")
+
+
+def _body(bundle: Bundle, prices: Prices, answered: Markup, marked: Marked) -> dict[str, Markup | None]:
+    result = bundle.result
+    runs = {member.run.trace_id: place_of(number) for number, member in enumerate(bundle.members, 1)}
+    return {
+        "answer": answered,
+        "sources": sources(bundle, marked.first_use),
+        "disagreements": disagreements(bundle),
+        "confidence": confidence(result),
+        "gaps": gaps(result),
+        "discoveries": discoveries(result),
+        "questions": questions(result),
+        "asked": dispatches(bundle, runs),
+        "course": course(timelines(bundle, prices)),
+    }
+
+
+def _head(bundle: Bundle) -> Markup:
+    style = style_sheet()
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=content_policy(style)),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", f"{one_line(bundle.question, 120)} · Marchwarden"),
+        # Ours, and covered by its hash: the one text that is written into the page as it stands.
+        element("style", Markup(style)),
+    )
+
+
+def _masthead(bundle: Bundle, prices: Prices) -> Markup:
+    result = bundle.result
+    return element(
+        "header",
+        element("p", "Marchwarden", element("span", "evidence report"), class_="eyebrow"),
+        element("h1", one_line(bundle.question, 600)),
+        element("p", joined(_facts(bundle, prices), " · "), class_="facts"),
+        element(
+            "div",
+            element(
+                "p",
+                element("span", f"{result.confidence:.2f}", class_="score"),
+                element("span", "confidence", class_="unit"),
+                class_="glance",
+            ),
+            stamp(bundle),
+            class_="standing",
+        ),
+        _context(bundle),
+        class_="masthead",
+    )
+
+
+def _facts(bundle: Bundle, prices: Prices) -> Sequence[Markup | str]:
+    opening, cost = bundle.run.opening, bundle.result.cost_metadata
+    lines = timelines(bundle, prices)
+    paid = dollars(sum(line.dollars for line in lines))
+    began = bundle.run.entries[0].timestamp
+    facts: list[Markup | str] = [
+        element("time", moment(began), datetime=began),
+        f"asked of {one_line(opening.researcher, 60)}",
+        f"{opening.request.depth} depth",
+        f"mind {one_line(cost.model_id, 80)}",
+        seconds(cost.wall_time_sec),
+        counted(cost.tokens_used, "token"),
+    ]
+    return [*facts, *([paid] if paid else [])]
+
+
+def _context(bundle: Bundle) -> Markup | None:
+    given = bundle.run.opening.request.context
+    if not given:
+        return None
+    return element("details", element("summary", "What was known already"), element("p", given), class_="context")
+
+
+def _navigation(present: Sequence[str]) -> Markup:
+    links = [element("li", element("a", name, href=f"#{key}")) for key, name in _SECTIONS if key in present]
+    return element("nav", element("ul", *links), aria_label="Sections")
+
+
+def _colophon(bundle: Bundle) -> Markup:
+    trace_id = bundle.result.trace_id
+    holes = None if bundle.result.trace_complete else " The trace is incomplete: the disk was full."
+    made = element("p", f"Made on {day(bundle.made_on)} from trace ", element("code", trace_id), ".", holes)
+    again = element("p", "Replay it: ", element("code", f"marchwarden replay {trace_id} --rerun"))
+    return element("footer", made, again)

@@ -1,0 +1,141 @@
+"""The cited documents: every excerpt highlighted where it stands, with where, when and what hash it has."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from marchwarden.clean import one_line
+from marchwarden.reports.bundle import Bundle, Numbered, SourceText
+from marchwarden.reports.excerpts import pieces, window
+from marchwarden.reports.markup import Content, Markup, address, element, joined
+from marchwarden.reports.wording import counted, day, moment
+
+_LONGEST_TEXT: Final = 60_000
+_ALL_TEXTS: Final = 900_000
+
+
+@dataclass
+class Room:
+    """How many bytes of whole texts a report still has room for."""
+
+    left: int = _ALL_TEXTS
+
+    def takes(self, text: str) -> bool:
+        size = len(text.encode(errors="replace"))
+        if size > min(_LONGEST_TEXT, self.left):
+            return False
+        self.left -= size
+        return True
+
+
+def sources(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | None:
+    if not bundle.sources:
+        return None
+    room = Room()
+    cards = [_card(source, first_use, room) for source in bundle.sources]
+    told = f"{counted(len(bundle.result.citations), 'excerpt')} from {counted(len(cards), 'document')}, word for word."
+    return element(
+        "section",
+        element("h2", "Sources"),
+        element("p", told, class_="lead"),
+        *cards,
+        id="sources",
+        tabindex=0,
+        aria_label="Sources",
+    )
+
+
+def _card(source: SourceText, first_use: Mapping[int, str], room: Room) -> Markup:
+    title = one_line(source.title, 200) or one_line(source.locator, 200)
+    return element(
+        "article",
+        element("h3", title),
+        element("p", _shown_address(source), class_="where"),
+        *(_excerpt(source, each, first_use) for each in source.citations),
+        _facts(source),
+        _whole(source, room),
+        class_="card",
+        aria_label=title,
+    )
+
+
+def _shown_address(source: SourceText) -> Markup:
+    # A query is kept in its locator as a URL must write it, which is nothing to read.
+    return address(unquote(source.locator) if source.kind == "database" else source.locator)
+
+
+def _facts(source: SourceText) -> Markup:
+    return element("dl", *(element("div", element("dt", name), element("dd", value)) for name, value in _known(source)))
+
+
+def _known(source: SourceText) -> Iterator[tuple[str, Content]]:
+    if source.fetched:
+        yield "Fetched", element("time", moment(source.fetched), datetime=source.fetched)
+    if source.published:
+        yield "Published", element("time", day(source.published), datetime=source.published.isoformat())
+    if source.author:
+        yield "Author", one_line(source.author, 200)
+    if source.authority:
+        yield "Authority", one_line(source.authority, 40)
+    if source.researchers:
+        yield "Found by", one_line(", ".join(source.researchers), 120)
+    if source.content_length:
+        yield "Size", f"{counted(source.content_length, 'byte')}"
+    if source.content_hash:
+        yield "Hash of the bytes", element("code", source.content_hash, class_="hash")
+    if source.text_hash and source.text_hash != source.content_hash:
+        yield "Hash of the text", element("code", source.text_hash, class_="hash")
+
+
+def _excerpt(source: SourceText, cited: Numbered, first_use: Mapping[int, str]) -> Markup:
+    citation, number = cited.citation, cited.number
+    fragment = citation.locator.partition("#")[2]
+    back = first_use.get(number)
+    return element(
+        "figure",
+        element(
+            "figcaption",
+            element("span", f"[{number}]", class_="number"),
+            element("span", one_line(fragment, 60), class_="fragment") if fragment else None,
+            element("a", "back to the answer", href=f"#{back}", class_="back") if back else None,
+        ),
+        _in_place(source, cited),
+        id=f"source-{number}",
+        class_="excerpt",
+        tabindex=-1,
+    )
+
+
+def _in_place(source: SourceText, cited: Numbered) -> Markup:
+    found = window(cited.citation, source.text)
+    if found is None:
+        lost = "The archived text is missing, or does not say this in its place: this excerpt is shown as it was cited."
+        said = element("blockquote", element("mark", cited.citation.raw_excerpt), class_=_text_class(source))
+        return said + element("p", lost, class_="warning")
+    return element(
+        "blockquote",
+        "… " if found.cut_before else None,
+        found.before.lstrip("\n"),
+        element("mark", found.excerpt),
+        found.after.rstrip(),
+        " …" if found.cut_after else None,
+        class_=_text_class(source),
+    )
+
+
+def _whole(source: SourceText, room: Room) -> Markup | None:
+    if source.text is None:
+        return None
+    length = counted(len(source.text), "character")
+    if not room.takes(source.text):
+        return element("p", f"The whole text has {length} and stays in the archive, under its hash.", class_="note")
+    marked = [
+        element("mark", piece.text) if piece.numbers else piece.text for piece in pieces(source.text, source.citations)
+    ]
+    body = element("div", joined(marked), class_=_text_class(source))
+    return element("details", element("summary", f"The whole archived text ({length})"), body, class_="whole")
+
+
+def _text_class(source: SourceText) -> str:
+    return "text plain" if source.layout == "table" else "text"

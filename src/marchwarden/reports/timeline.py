@@ -1,0 +1,187 @@
+"""Timeline: a trace as steps with a beginning, an end, and the steps each waited for.
+
+A line says when a step was over. It began when everything before it was; searches, fetches and dispatches that follow
+one another went side by side.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from marchwarden.costs import expenses
+from marchwarden.pricing import Prices
+from marchwarden.reports.bundle import Bundle, Member, Run
+from marchwarden.reports.wording import counted
+from marchwarden.trace import Entry, Json
+
+_SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})
+_UNTOLD: Final = frozenset({"start", "notices"})
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. `after` are the steps that had to be over first; `dollars` is None where nobody knows."""
+
+    number: int
+    action: str
+    what: str
+    outcome: str
+    began: float
+    ended: float
+    after: tuple[int, ...]
+    tokens: int = 0
+    dollars: float | None = 0.0
+    failed: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return max(self.ended - self.began, 0.0)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The steps of one run, and when, on the clock of the run that asked for it, it began."""
+
+    name: str
+    trace_id: str
+    steps: tuple[Step, ...]
+    offset: float = 0.0
+
+    @property
+    def ended(self) -> float:
+        return self.offset + max((step.ended for step in self.steps), default=0.0)
+
+    @property
+    def tokens(self) -> int:
+        return sum(step.tokens for step in self.steps)
+
+    @property
+    def dollars(self) -> float:
+        return sum(step.dollars or 0.0 for step in self.steps)
+
+    @property
+    def unpriced(self) -> int:
+        return sum(step.tokens for step in self.steps if step.dollars is None)
+
+
+def timelines(bundle: Bundle, prices: Prices) -> tuple[Timeline, ...]:
+    """The run itself, then the runs of those it asked, all on one clock."""
+    members = [
+        Timeline(
+            member.dispatch.researcher, member.run.trace_id, _steps(member.run, prices), _offset(bundle.run, member)
+        )
+        for member in bundle.members
+    ]
+    own = _steps(bundle.run, prices, {member.run.trace_id: member for member in bundle.members})
+    return (Timeline(bundle.run.opening.researcher, bundle.run.trace_id, own), *members)
+
+
+def _steps(run: Run, prices: Prices, members: Mapping[str, Member] | None = None) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    before: tuple[int, ...] = ()
+    clock = 0.0
+    asks = any(entry.action == "dispatch" for entry in run.entries)
+    for group in _phases(entry for entry in run.entries if entry.action not in _UNTOLD):
+        done = [_step(entry, clock, before, prices, members or {}) for entry in group]
+        if asks and group[0].action == "fetch":
+            done = [_taken_over(done)]
+        steps += done
+        before = tuple(step.number for step in done)
+        clock = max(clock, *(step.ended for step in done))
+    return tuple(steps)
+
+
+def _phases(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Steps that went side by side, together; any other by itself."""
+    keyed = groupby(entries, key=lambda each: each.action if each.action in _SIDE_BY_SIDE else f"step {each.step}")
+    return [list(group) for _, group in keyed]
+
+
+def _step(entry: Entry, clock: float, after: tuple[int, ...], prices: Prices, members: Mapping[str, Member]) -> Step:
+    ended = max(_number(entry.fields.get("elapsed")), clock)
+    spent = next(expenses((entry,), prices), None)
+    member = members.get(str(entry.fields.get("trace_id")))
+    began = clock if member is None else min(max(_began(entry, member.run), clock), ended)
+    return Step(
+        number=entry.step,
+        action=entry.action,
+        what=_what(entry),
+        outcome=_outcome(entry.fields),
+        began=began,
+        ended=ended,
+        after=after,
+        tokens=spent.tokens if spent else 0,
+        dollars=spent.dollars if spent else 0.0,
+        failed="error" in entry.fields,
+    )
+
+
+def _taken_over(steps: Sequence[Step]) -> Step:
+    first, last = steps[0], steps[-1]
+    what = f"{counted(len(steps), 'cited document')} taken over"
+    failed = any(step.failed for step in steps)
+    return Step(last.number, "keep", what, "", first.began, last.ended, first.after, failed=failed)
+
+
+def _offset(run: Run, member: Member) -> float:
+    for entry in run.entries:
+        if entry.action == "dispatch" and entry.fields.get("trace_id") == member.run.trace_id:
+            return max(_began(entry, member.run), 0.0)
+    return 0.0
+
+
+def _began(dispatch: Entry, run: Run) -> float:
+    """When the run of a researcher began, on the clock of the one that dispatched it."""
+    try:
+        took = datetime.fromisoformat(dispatch.timestamp) - datetime.fromisoformat(run.entries[0].timestamp)
+        return _number(dispatch.fields.get("elapsed")) - took.total_seconds()
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _what(entry: Entry) -> str:
+    match entry.fields:
+        case {"researcher": str(name), "question": str(question)} if entry.action == "dispatch":
+            return f"{name}: {question}"
+        case {"result": {"title": str(title)}} if title:
+            return title
+        case {"key": str(key)} if entry.action in _SIDE_BY_SIDE:
+            return key
+        case {"model": str(model)}:
+            return f"by {model}"
+    return entry.decision
+
+
+def _outcome(fields: Json) -> str:
+    """What a step brought, in a few words."""
+    match fields:
+        case {"error": {"detail": detail}}:
+            return f"failed: {detail}"
+        case {"content_length": int(length)}:
+            return f"{length:,} bytes kept"
+        case {"result": [*found]}:
+            return f"{len(found)} found"
+        case {"result": {**brought}}:
+            return _brought(brought)
+    return ""
+
+
+def _brought(result: Mapping[object, object]) -> str:
+    match result:
+        case {"answer": str(), "confidence": confidence}:
+            return f"confidence {confidence}"
+        case {"queries": [*queries]}:
+            return counted(len(queries), "query", "queries")
+        case {"findings": [*findings]}:
+            return counted(len(findings), "finding")
+        case {"claims": int(claims), "unsupported": int(unsupported)}:
+            return f"{counted(claims, 'claim')}, {unsupported} unsupported"
+        case {"claims": [*claims]}:
+            return counted(len(claims), "claim")
+    return ""

@@ -1,0 +1,253 @@
+"""The report in a real browser: what a click and a hover show, and that nothing in it ever acts."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from marchwarden.clean import one_line
+from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, GapCategory, OpenQuestion
+from marchwarden.reports.gathering import gathered
+from marchwarden.reports.page import page
+from marchwarden.store import Store
+from tests.reports.browser import Browser
+from tests.reports.payloads import payloads
+from tests.reports.samples import TODAY, Cited, Told, a_pi_run, page_of, prices, unwritten
+from tests.researchers.web.test_injection import ATTACKS, MARKUP
+
+AXE = Path(os.environ.get("MARCHWARDEN_NODE_TOOLS", "")) / "node_modules" / "axe-core" / "axe.min.js"
+IN_A_REPORT = 260
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser.started(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    store = Store(folder / "traces")
+    path = folder / "report.html"
+    path.write_text(page(gathered(store, a_pi_run(store), TODAY), prices()), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_click_on_a_marker_shows_the_words_highlighted_in_their_text(browser: Browser, report: Path, width: int):
+    browser.resize(width)
+    browser.emulate(prefers_reduced_motion="no-preference")
+    browser.open(report)
+    browser.point("#answer p:nth-of-type(2) .cite:nth-of-type(2) .marker", click=True)
+    seen = "(() => { const r = document.querySelector('#source-2 mark').getBoundingClientRect();"
+    assert browser.holds(f"{seen} return r.height > 0 && r.top >= 0 && r.bottom <= innerHeight }})()")
+    assert browser.evaluate("document.querySelector(':target').id") == "source-2"
+    marked = browser.evaluate("document.querySelector('#source-2 mark').textContent")
+    assert marked == "The main span of the Alder Bridge is 240 metres long."
+    around = browser.evaluate("document.querySelector('#source-2 blockquote').textContent")
+    assert "kept by the board." in around.partition(marked)[0]
+    assert browser.said() == []
+
+
+def test_the_answer_stays_in_view_beside_its_evidence_on_a_wide_screen(browser: Browser, report: Path):
+    browser.resize(1440)
+    browser.open(report)
+    before = browser.evaluate("scrollY")
+    browser.evaluate("location.hash = 'source-2'")
+    assert browser.holds("document.querySelector('#source-2').getBoundingClientRect().bottom <= innerHeight")
+    assert browser.evaluate("scrollY") == before
+
+
+def test_hovering_shows_the_excerpt_and_moving_away_hides_it(browser: Browser, report: Path):
+    browser.resize(1440)
+    browser.open(report)
+    shown = "getComputedStyle(document.querySelector('.peek')).visibility"
+    assert browser.evaluate(shown) == "hidden"
+    browser.point(".marker")
+    assert browser.holds(f"{shown} === 'visible'")
+    assert "212 metres" in browser.evaluate("document.querySelector('.peek').innerText")
+    browser.point("h1")
+    assert browser.holds(f"{shown} === 'hidden'")
+
+
+def test_the_keyboard_alone_reaches_the_evidence_and_comes_back(browser: Browser, report: Path):
+    browser.resize(900)
+    browser.open(report)
+    browser.evaluate("document.querySelector('.marker').focus()")
+    browser.press("Enter", 13)
+    assert browser.holds("document.querySelector(':target')?.id === 'source-1'")
+    browser.evaluate("document.querySelector('#source-1 .back').focus()")
+    browser.press("Enter", 13)
+    assert browser.holds("document.querySelector(':target')?.id === 'marker-1'")
+
+
+def test_the_steps_of_a_member_open_from_where_it_is_named(browser: Browser, report: Path):
+    browser.resize(1440)
+    browser.open(report)
+    assert browser.evaluate("document.querySelector('#run-1').open") is False
+    assert browser.evaluate("document.querySelectorAll('#course .steps svg').length") > 10
+    browser.point("#course #run-1 summary", click=True)
+    assert browser.holds("document.querySelector('#run-1 .steps').getBoundingClientRect().height > 50")
+    assert browser.evaluate("document.querySelector('.asked a[href=\"#run-1\"]').textContent") == "Its own steps"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_everything_is_readable_and_nothing_is_wider_than_the_screen(
+    browser: Browser, report: Path, scheme: str, width: int
+):
+    browser.resize(width)
+    browser.emulate(prefers_color_scheme=scheme)
+    browser.open(report)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert browser.evaluate(CONTRASTS) == []
+    browser.emulate(prefers_color_scheme="light")
+
+
+CONTRASTS = """(() => {
+  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b };
+  const numbers = c => c.match(/[\\d.]+/g).map(Number);
+  const solid = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+    if (/^rgb\\(/.test(c)) return numbers(c) } return [255, 255, 255] };
+  const bad = [];
+  for (const e of document.querySelectorAll('body *:not(svg):not(svg *)')) {
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+    const [a, b] = [light(numbers(getComputedStyle(e).color)), light(solid(e))];
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push(`${e.tagName} ${e.className} ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(bad)];
+})()"""
+
+
+def test_headings_go_down_one_at_a_time_and_the_landmarks_are_there(browser: Browser, report: Path):
+    browser.open(report)
+    levels = browser.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for landmark in ("header", "nav", "main", "footer"):
+        assert browser.evaluate(f"document.querySelectorAll('body > {landmark}').length") == 1
+    ids = browser.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    targets = browser.evaluate("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.hash.slice(1))")
+    assert set(targets) <= set(ids)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, report: Path, scheme: str):
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: `npm install axe-core` anywhere, and that folder in MARCHWARDEN_NODE_TOOLS")
+    browser.resize(1440)
+    browser.emulate(prefers_color_scheme=scheme)
+    browser.open(report)
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    browser.evaluate(AXE.read_text(encoding="utf-8"))
+    found = browser.evaluate("axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+    browser.emulate(prefers_color_scheme="light")
+    assert found == []
+
+
+def hostile(strings: Sequence[str]) -> Told:
+    """A run that says these strings wherever a run says anything."""
+    spoken = [each for each in strings if each.strip()]
+    cited = [
+        Cited(f"https://example.org/{number}" if number % 3 else each, each[:500], each, before=each, after=each)
+        for number, each in enumerate(spoken)
+    ]
+    return Told(
+        answer="\n\n".join(f"{each} [{number}]" for number, each in enumerate(spoken, 1)),
+        cited=[Cited(each.locator, each.excerpt, each.title, each.before, each.after, spoken[0]) for each in cited],
+        gaps=[Gap(topic=each, category=GapCategory.ACCESS_DENIED, detail=each) for each in spoken],
+        discoveries=[
+            DiscoveryEvent(type=each, suggested_researcher=each, query=each, reason=each, source_locator=each)
+            for each in spoken
+        ],
+        questions=[OpenQuestion(question=each, context=each, priority=each, source_locator=each) for each in spoken],
+        dispatches=[Dispatch(researcher=each, question=each, reason=each, outcome=each) for each in spoken],
+        question=spoken[0][:400].replace("\x00", ""),
+        researcher=spoken[0],
+        searches=spoken[:40],
+    )
+
+
+STRAY = """(() => {
+  const bad = [];
+  for (const e of document.querySelectorAll('*')) {
+    if (/^(script|img|iframe|object|embed|base|form|video|audio|input|button|template|animate|use|math|portal)$/i
+      .test(e.localName)) bad.push(e.localName);
+    for (const a of e.attributes) if (/^on|^style$|^src/i.test(a.name)) bad.push(`${e.localName} ${a.name}`);
+    if (e.localName === 'a' && !/^(#|https?:\\/\\/)/.test(e.getAttribute('href'))) bad.push(e.getAttribute('href'));
+  }
+  return bad.concat([window.pwned, !document.title.endsWith('· Marchwarden')].filter(Boolean).map(String));
+})()"""
+
+
+def test_the_same_attacks_do_act_where_nothing_is_escaped(browser: Browser, tmp_path: Path):
+    path = tmp_path / "raw.html"
+    path.write_text(f"<title>x</title>{payloads(1)[0]}<img src=http://127.0.0.1:9/i onerror=alert>", encoding="utf-8")
+    browser.open(path)
+    assert browser.evaluate(STRAY) == ["script", "img", "img src", "img onerror", "1", "true"]
+    assert "http://127.0.0.1:9/i" in browser.said()
+
+
+@pytest.fixture(scope="module")
+def attacks() -> list[str]:
+    orders = [text.replace("site://trap", "http://127.0.0.1:9") for text in (*ATTACKS.values(), *MARKUP.values())]
+    return [*payloads(2000), *orders]
+
+
+@pytest.fixture(scope="module")
+def reports(attacks: list[str]) -> list[str]:
+    batches = [attacks[at : at + IN_A_REPORT] for at in range(0, len(attacks), IN_A_REPORT)]
+    return [page(unwritten(hostile(batch)), prices()) for batch in batches]
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["with its policy", "with no policy"])
+def test_two_thousand_attacks_are_shown_as_text_and_do_nothing(
+    browser: Browser, tmp_path: Path, attacks: list[str], reports: list[str], guarded: bool
+):
+    browser.resize(1440)
+    path = tmp_path / "report.html"
+    shown: set[str] = set()
+    for text in reports:
+        path.write_text(text if guarded else re.sub("<meta http-equiv[^>]*>", "", text), encoding="utf-8")
+        browser.open(path)
+        browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        browser.point(".marker", click=True)
+        assert browser.evaluate(STRAY) == []
+        assert browser.said() == []
+        shown.update(browser.evaluate("[...document.querySelectorAll('#gaps .head')].map(e => e.textContent)"))
+    assert {one_line(each, 200) for each in attacks} <= shown
+
+
+def test_a_report_of_twenty_long_sources_is_small_and_opens_at_once(browser: Browser, tmp_path: Path):
+    long = "The board counts what crosses the river, and writes it down every day of the year. " * 2400
+    cited = [
+        Cited(
+            f"https://example.org/{n}",
+            f"Figure {n} is {n * 7} metres.",
+            f"Page {n}",
+            long,
+            long,
+            None,
+            date(2025, 1, 1),
+        )
+        for n in range(20)
+    ]
+    text = page_of(tmp_path / "traces", Told(" ".join(f"It is. [{n}]" for n in range(1, 21)), cited))
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    assert path.stat().st_size < 2_000_000
+    short = [Cited(each.locator, each.excerpt, each.title, long[:29_000], long[:29_000]) for each in cited]
+    path.write_text(page_of(tmp_path / "more", Told("It is. [1]", short)), encoding="utf-8")
+    assert 800_000 < path.stat().st_size < 2_000_000
+    browser.open(path)
+    took = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+    assert browser.holds(f"{took} > 0")
+    assert browser.evaluate(took) < 1000

@@ -1,0 +1,73 @@
+import json
+import re
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.reports.bundle import SourceText
+from marchwarden.reports.references import bibtex, csl_json, escape_tex
+from tests.reports.samples import Cited, Told, bundle_of, unwritten
+
+PAPER = Cited(
+    "https://arxiv.org/abs/2401.01234v2", "Spans are long.", "On {long} Spans & 100% more", published=date(2024, 1, 2)
+)
+FILE = Cited("notes/spans_1.md", "Spans are short.")
+
+EXPECTED = """\
+@misc{longspans-DIGEST-1,
+  title = {{On \\{long\\} Spans \\& 100\\% more}},
+  author = {{Ines Hale}},
+  date = {2024-01-02},
+  year = {2024},
+  url = {https://arxiv.org/abs/2401.01234v2},
+  eprint = {2401.01234},
+  eprinttype = {arxiv},
+  urldate = {DAY},
+  note = {sha256:HASH},
+}
+
+@misc{DIGEST-2,
+  title = {{notes/spans\\_1.md}},
+  author = {{Ines Hale}},
+  howpublished = {notes/spans\\_1.md},
+  urldate = {DAY},
+  note = {sha256:HASH},
+}
+"""
+
+
+def test_each_document_is_one_entry(tmp_path: Path):
+    bundle = bundle_of(tmp_path, Told("One. [1]\n\nTwo. [2]", [PAPER, FILE]))
+    told = re.sub(r"sha256:\w{64}", "sha256:HASH", bibtex(bundle))
+    told = re.sub(r"[0-9a-f]{8}(?=-\d,)", "DIGEST", told)
+    assert re.sub(r"urldate = \{\d{4}-\d\d-\d\d\}", "urldate = {DAY}", told) == EXPECTED
+    paper, file = json.loads(csl_json(bundle))
+    assert (paper["type"], paper["URL"]) == ("article", PAPER.locator)
+    assert paper["issued"] == {"date-parts": [[2024, 1, 2]]}
+    assert paper["author"] == [{"literal": "Ines Hale"}]
+    assert (file["type"], file["title"]) == ("document", "notes/spans_1.md")
+    assert "URL" not in file and "issued" not in file
+
+
+@given(st.text())
+def test_no_text_ends_its_field(text: str):
+    told = re.sub(r"\\(?:textbackslash|textasciitilde|textasciicircum)\{\}|\\[{}$&#_%]", "", escape_tex(text))
+    assert not re.search(r"[\\{}$&#%~^\n]", told)
+
+
+def test_several_authors_are_several_authors():
+    (source,) = unwritten(Told("One. [1]", [PAPER])).sources
+    assert _authors(source, "Maud Ferris and Ines Hale") == ["Maud Ferris", "Ines Hale"]
+    assert _authors(source, "Maud Ferris; Ines Hale") == ["Maud Ferris", "Ines Hale"]
+    assert _authors(source, "Maud Ferris, Ines Hale, Ada Lunt") == ["Maud Ferris", "Ines Hale", "Ada Lunt"]
+    assert _authors(source, "Ferris, Maud") == ["Ferris, Maud"]
+    assert _authors(source, "") == []
+
+
+def _authors(source: SourceText, author: str) -> list[str]:
+    bundle = unwritten(Told("One. [1]", [PAPER]))
+    (item,) = json.loads(csl_json(replace(bundle, sources=(replace(source, author=author),))))
+    return [each["literal"] for each in item.get("author", [])]
