@@ -137,3 +137,9 @@ def test_the_contract_loads_pydantic_and_nothing_else_of_ours():
     code = f"import sys, marchwarden.contract; print([name for name in sys.modules if name.startswith({ours})])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "['marchwarden.contract']"
+
+
+def test_a_notebook_shows_a_result_and_nothing_in_it_acts():
+    shown = a_result().model_copy(update={"answer": "<script>alert(1)</script>"})._repr_html_()
+    assert "&lt;script&gt;" in shown
+    assert "<script" not in shown

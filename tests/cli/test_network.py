@@ -1,6 +1,7 @@
 """One question for the web, arXiv, a database and files at once, from the command line, in the loopback world."""
 
 import json
+import re
 import sqlite3
 
 import pytest
@@ -66,6 +67,15 @@ def test_a_run_of_several_is_resumed_where_it_stopped(run, world, given, tmp_pat
     resumed = run("resume", result["trace_id"], "--json", "--trace-dir", tmp_path / "kept", **world.environ())
     assert json.loads(resumed.stdout)["answer"] == result["answer"]
     assert len(world.requests) == asked
+
+
+def test_the_bill_of_several_adds_up_what_each_one_spent(run, given):
+    done = run("ask", "Who repainted the Alder Bridge?", *given, "--local", "--verbose")
+    used = re.search(r"Cost: (\d+) tokens", done.stdout)
+    billed = re.search(r"^total +(\d+) tokens", done.stdout, re.MULTILINE)
+    assert used
+    assert billed
+    assert int(used[1]) == int(billed[1]) > 0
 
 
 def test_registered_researchers_are_listed_and_a_dead_one_is_told(run, tmp_path):

@@ -210,11 +210,13 @@ def _print(
 
 
 def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "RenderableType":
-    """Tokens by step and dollars, from the run's own trace."""
+    """Tokens by step and dollars, from the run's own trace and those of the researchers it dispatched."""
     from marchwarden.cli import formatter
     from marchwarden.costs import expenses, summed, total
     from marchwarden.pricing import Prices
     from marchwarden.store import Store
 
-    spent = [*expenses(Store(kept).chain(found.trace_id).entries, Prices.load(settings.prices))]
+    store, prices = Store(kept), Prices.load(settings.prices)
+    here = {found.trace_id, *(each.trace_id for each in found.dispatches)}.intersection(store.traces())
+    spent = [each for trace_id in sorted(here) for each in expenses(store.chain(trace_id).entries, prices)]
     return formatter.spending(summed(spent, "action"), total(spent))
