@@ -217,6 +217,7 @@ def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "Rendera
     from marchwarden.store import Store
 
     store, prices = Store(kept), Prices.load(settings.prices)
-    here = {found.trace_id, *(each.trace_id for each in found.dispatches)}.intersection(store.traces())
-    spent = [each for trace_id in sorted(here) for each in expenses(store.chain(trace_id).entries, prices)]
+    runs = {found.trace_id, *(each.trace_id for each in found.dispatches)}
+    here = [trace_id for trace_id in store.traces() if trace_id in runs]
+    spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]
     return formatter.spending(summed(spent, "action"), total(spent))
