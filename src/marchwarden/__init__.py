@@ -1,17 +1,19 @@
 """Marchwarden: research agents whose every claim leads to a verbatim excerpt of something they really fetched."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from marchwarden.asking import ask
+    from marchwarden.contract import ResearchResult
 
-__all__ = ["ask"]
+__all__ = ["ResearchResult", "ask"]
+
+_HOMES: Final = {"ask": "marchwarden.asking", "ResearchResult": "marchwarden.contract"}
 
 
 def __getattr__(name: str) -> object:
-    """Load the door when somebody walks through it: importing the package alone costs nothing."""
-    if name == "ask":
-        from marchwarden.asking import ask  # noqa: PLC0415 - see above
-
-        return ask
-    raise AttributeError(name)
+    """Load what is asked for when it is asked for: importing the package alone costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(name)
+    return getattr(import_module(_HOMES[name]), name)

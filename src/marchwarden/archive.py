@@ -1,5 +1,6 @@
 """Archive: everything fetched, kept as bytes under their own SHA-256. Knows nothing of runs or documents."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -34,7 +35,7 @@ class Archive:
         name = digest(content)
         path = self.path(name)
         try:
-            if not (path.is_file() and path.read_bytes() == content):
+            if not _renewed(path, content):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _write_whole(path, content)
         except OSError as error:
@@ -50,6 +51,18 @@ class Archive:
         if digest(content) != name:
             raise ArchiveDamaged(f"{name}: the archived bytes no longer have this hash")
         return content
+
+
+def _renewed(path: Path, content: bytes) -> bool:
+    """Whether the body is there, unharmed. It is young again then: who clears the archive leaves the young alone."""
+    try:
+        if path.read_bytes() != content:
+            return False
+        with contextlib.suppress(PermissionError):
+            os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -4,6 +4,7 @@ A step that was journaled is recalled, never repeated; any other is performed on
 and rerunning are made of that one rule. Knows nothing of why a step is taken.
 """
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +24,7 @@ from marchwarden.errors import (
     StorageError,
     TooLittleLeft,
 )
+from marchwarden.logs import tell, timed
 from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
 from marchwarden.trace import Entry, Journal, Json, utc_now
 
@@ -136,7 +138,8 @@ class Record:
         if entry is None:
             fields: Json
             try:
-                fields = {"result": _HITS.dump_python(tuple(await perform()), mode="json")}
+                found = await timed("search", perform, lambda hits: {"found": len(hits)}, query=query.text)
+                fields = {"result": _HITS.dump_python(tuple(found), mode="json")}
             except SourceError as error:
                 fields = _failure(error)
             entry = self.note("search", query.text, why, fields)
@@ -148,7 +151,7 @@ class Record:
         entry = self._recall("fetch", hit.locator)
         if entry is None:
             try:
-                document = await perform()
+                document = await timed("fetch", perform, lambda got: {"bytes": len(got.content)}, locator=hit.locator)
             except SourceError as error:
                 self.note("fetch", hit.locator, why, {"locator": hit.locator, **_failure(error)})
                 raise
@@ -164,7 +167,7 @@ class Record:
         entry = self._recall("dispatch", str(number))
         if entry is None:
             try:
-                result = await perform()
+                result = await timed("dispatch", perform, _answer_in_short, researcher=about.get("researcher"))
             except NoAnswer as error:
                 what: Json = {"detail": error.detail, "tokens": error.tokens, "called_off": error.called_off}
                 self.note("dispatch", str(number), why, {**about, "error": what})
@@ -199,7 +202,7 @@ class Record:
         if entry is None:
             bill: Json
             try:
-                thought = await perform()
+                thought = await timed(step.action, perform, lambda had: {"tokens": had.tokens}, model=step.model_id)
             except MindError as error:
                 bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._keep(error.exchange)}
                 what = {"detail": error.detail, "too_little_left": isinstance(error, TooLittleLeft)}
@@ -231,7 +234,8 @@ class Record:
         line: Json = {"key": key, "elapsed": self.elapsed, **fields}
         try:
             entry = self._journal.append(action, why, line)
-        except StorageError:
+        except StorageError as error:
+            tell("the disk refused a line of the trace", logging.WARNING, action=action, why=error)
             entry = Entry(0, action, "", why, line, "")
         self._known[action, key] = entry
         return entry
@@ -286,6 +290,11 @@ class Record:
             if self._journal:
                 self._journal.refuse(str(error))
             return None
+
+
+def _answer_in_short(result: ResearchResult) -> Json:
+    spent = result.cost_metadata.tokens_used
+    return {"answered_in": result.trace_id, "citations": len(result.citations), "tokens": spent}
 
 
 def _elapsed(entry: Entry) -> float:

@@ -4,8 +4,10 @@ Knows how runs begin and end, not what happens in between.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.logs import following, tell, timed
 from marchwarden.protocols import ProgressSink, quiet
 from marchwarden.record import Opening, Record
 from marchwarden.refusals import checked
@@ -61,7 +63,24 @@ class Recorded(ABC):
         return await self._finished(request, record, progress)
 
     async def _finished(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
-        try:
+        async def land() -> ResearchResult:
             return record.finish(await self.investigate(request, record, progress))
-        finally:
-            record.close()
+
+        opening = record.opening
+        with following(record.trace_id):
+            tell("run begins", researcher=opening.researcher, model=opening.model_id, question=request.question)
+            try:
+                return await timed("run ends", land, _in_short)
+            finally:
+                record.close()
+
+
+def _in_short(result: ResearchResult) -> Mapping[str, object]:
+    cost = result.cost_metadata
+    return {
+        "confidence": result.confidence,
+        "citations": len(result.citations),
+        "gaps": len(result.gaps),
+        "tokens": cost.tokens_used,
+        "iterations": cost.iterations_run,
+    }

@@ -30,7 +30,10 @@ class Store:
         try:
             return read_chain(self.path(trace_id), trace_id)
         except OSError as error:
-            raise UnknownTrace(f"no trace {trace_id} in {self.folder} ({error.strerror})") from error
+            told = (
+                f"no trace {trace_id} in {self.folder} ({error.strerror}); `marchwarden traces` lists those there are"
+            )
+            raise UnknownTrace(told) from error
 
     def text(self, trace_id: str) -> str:
         """The whole lines of a trace, as they are."""

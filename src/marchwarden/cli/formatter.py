@@ -5,17 +5,22 @@ Every text that came from outside is laid out as plain text, cleaned of what a t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from marchwarden.clean import one_line, printable
+from marchwarden.cli.findings import Finding
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.costs import Sum
 from marchwarden.trace import Entry
 from marchwarden.validation import Standing, Statement, Visit
 from marchwarden.verification import Check
+
+if TYPE_CHECKING:
+    from marchwarden.orchestrator.health import Health
 
 _BANDS = (
     (0.9, "several strong sources agree"),
@@ -71,6 +76,29 @@ def checks(found: Sequence[Check]) -> RenderableType:
     failed = sum(not check.proved for check in found)
     verdict = f"{failed} of {len(found)} checks failed" if failed else f"verified: all {len(found)} checks hold"
     return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
+
+
+def findings(found: Sequence[Finding]) -> RenderableType:
+    """What a doctor found, each with what helps."""
+    marks = {"ok": ("ok      ", "green"), "missing": ("missing ", "yellow"), "broken": ("BROKEN  ", "bold red")}
+    lines: list[RenderableType] = []
+    for each in found:
+        told = _text(one_line(f"{each.subject}: {each.detail}", 600))
+        lines.append(_Indented(told, 8, Text(*marks[each.state])))
+        lines += [_Indented(_text(one_line(each.remedy)), 10, Text("        → "))] if each.remedy else []
+    broken = sum(each.state == "broken" for each in found)
+    verdict = f"{broken} of {len(found)} findings are broken" if broken else "nothing is broken"
+    return Group(*lines, Text(verdict, _colour(good=not broken)))
+
+
+def healths(found: "Sequence[Health]") -> RenderableType:
+    """Who can be asked, what each is for, and how it is."""
+    lines: list[RenderableType] = []
+    for each in found:
+        mark = Text("ok   ", "green") if each.well else Text("DOWN ", "bold red")
+        told = f"{each.name} (contract {each.contract or 'unnamed'}): {each.purpose}"
+        lines += [_Indented(_text(one_line(told, 600)), 5, mark), _indented(_text(one_line(each.state, 600)), 5)]
+    return Group(*lines)
 
 
 def visits(found: Sequence[Visit]) -> RenderableType:
@@ -261,11 +289,13 @@ class _Indented:
 
     text: Text
     by: int
+    mark: Text | None = None
+    """What stands in the indentation of the first line."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in self.text.wrap(console, max(options.max_width - self.by, 20)):
+        for number, line in enumerate(self.text.wrap(console, max(options.max_width - self.by, 20))):
             line.rstrip()
-            yield Text(" " * self.by) + line
+            yield (self.mark if self.mark and number == 0 else Text(" " * self.by)) + line
 
 
 def _indented(text: Text, by: int = 2) -> RenderableType:

@@ -30,8 +30,11 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([vars(each) for each in found], ensure_ascii=False))
     else:
-        for each in found:
-            click.echo(_line(each))
+        from rich.console import Console
+
+        from marchwarden.cli import formatter
+
+        Console(highlight=False).print(formatter.healths(found))
     return 0 if all(each.well for each in found) else 1
 
 
@@ -53,9 +56,3 @@ def _built_in(settings: "Settings") -> "list[Health]":
         "arxiv": ("needs no key; `marchwarden arxiv add ID` keeps papers for offline", PAPERS),
     }
     return [Health(name, CONTRACT_VERSION, told, purpose) for name, (told, purpose) in state.items()]
-
-
-def _line(health: "Health") -> str:
-    mark = "ok  " if health.well else "DOWN"
-    contract = health.contract or "unnamed"
-    return f"{mark} {health.name} (contract {contract}): {health.purpose}\n     {health.state}"

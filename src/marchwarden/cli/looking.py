@@ -45,14 +45,13 @@ def replay(
 
 
 def _walk(store: "Store", trace_id: str) -> int:
-    from rich.console import Console
-
     from marchwarden.cli import formatter
+    from marchwarden.cli.paging import show
     from marchwarden.record import Opening
 
     chain = store.chain(trace_id)
     Opening.of(chain.entries, trace_id)
-    Console(highlight=False).print(formatter.steps(chain.entries))
+    show(formatter.steps(chain.entries))
     ended = bool(chain.entries) and chain.entries[-1].action == "result"
     if chain.damage or chain.torn or not ended:
         why = chain.damage or ("its last line is torn" if chain.torn else "it has no result yet")
@@ -113,26 +112,41 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@click.option(
+    "--search", "words", metavar="WORDS", help="Only runs whose question, answer or sources have all of them."
+)
 @trace_dir
 @click.pass_obj
-def traces(settings: "Settings", as_json: bool, limit: int, trace_dir: Path | None) -> None:
+def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, trace_dir: Path | None) -> None:
     """List the runs, the latest first.
 
     \b
     marchwarden traces --limit 5
+    marchwarden traces --search bridge
     """
-    from rich.console import Console
-
     from marchwarden.cli import formatter
+    from marchwarden.cli.paging import show
 
     store = _store(settings, trace_dir)
-    found = [_summary(store, trace_id) for trace_id in store.traces()[:limit]]
+    ids = store.traces() if words is None else _searched(store, words)
+    found = [_summary(store, trace_id) for trace_id in ids[:limit]]
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], ensure_ascii=False))
     elif found:
-        Console(highlight=False).print(formatter.traces(found))
-    else:
+        show(formatter.traces(found))
+        if len(ids) > len(found):
+            click.echo(f"{len(found)} of {len(ids)}; --limit {len(ids)} lists them all", err=True)
+    elif words is None:
         click.echo(f"no runs in {store.folder} yet; `marchwarden ask` makes one")
+    else:
+        click.echo("no run has all of these words; `marchwarden traces` lists every run")
+
+
+def _searched(store: "Store", words: str) -> list[str]:
+    """The runs that have all the words. Reads two lines of each trace, so that a thousand of them are no matter."""
+    from marchwarden.ui.shelf import Shelf, searched
+
+    return [run.trace_id for run in searched(Shelf(store).runs(), words)]
 
 
 def _summary(store: "Store", trace_id: str) -> "TraceSummary":

@@ -13,17 +13,24 @@ import click
 
 from marchwarden.cli.arxiv import arxiv
 from marchwarden.cli.asking import ask, batch, resume
+from marchwarden.cli.calibrating import calibrate
 from marchwarden.cli.checking import refresh
+from marchwarden.cli.collecting import gc
+from marchwarden.cli.completing import completion
+from marchwarden.cli.doctoring import doctor
 from marchwarden.cli.evaluating import evaluate
+from marchwarden.cli.hosts import mcp_config
 from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.reporting import report
+from marchwarden.cli.sections import Sectioned
 from marchwarden.cli.serving import serve
+from marchwarden.cli.starting import START, init
 
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="marchwarden", prog_name="marchwarden")
 @click.pass_context
 def marchwarden(context: click.Context) -> None:
@@ -35,9 +42,13 @@ def marchwarden(context: click.Context) -> None:
 
     Exit codes: 0 answered with evidence, 1 landed without evidence or a check failed, 2 bad input, 130 interrupted.
     """
+    from marchwarden.logs.setting import set_up
     from marchwarden.settings import Settings
 
     context.obj = Settings.of(os.environ, _dotenv())
+    set_up(context.obj.environ)
+    if context.invoked_subcommand is None:
+        click.echo(START)
 
 
 for command in (
@@ -55,6 +66,12 @@ for command in (
     serve,
     contract,
     evaluate,
+    calibrate,
+    init,
+    doctor,
+    gc,
+    mcp_config,
+    completion,
 ):
     marchwarden.add_command(command)
 

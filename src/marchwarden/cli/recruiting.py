@@ -66,6 +66,7 @@ class Post:
 
     def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":
         """An MCP server of its own. What the child could only die of is refused here."""
+        from marchwarden.logs.setting import speaks_on_stderr
         from marchwarden.minds.choosing import chosen_mind
         from marchwarden.wire.client import RemoteResearcher
 
@@ -75,7 +76,8 @@ class Post:
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.kind}", *folders]
         # By the environment: a password in the URL is nothing for the list of processes.
         given = {"MARCHWARDEN_DB": self.database} if self.database else {}
-        return RemoteResearcher.stdio(command, env={**settings.for_child(kept.absolute(), mind), **given})
+        env = {**settings.for_child(kept.absolute(), mind), **given}
+        return RemoteResearcher.stdio(command, env, errlog=sys.stderr if speaks_on_stderr() else None)
 
     def member(self, settings: "Settings", kept: Path, mind: str | None, *, in_process: bool) -> "Member":
         from importlib import import_module

@@ -1,35 +1,75 @@
-"""Progress on stderr: a live line on a terminal, a quiet line a step anywhere else."""
+"""Progress on stderr: a live line for each researcher on a terminal, a quiet line a step anywhere else."""
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import click
-from rich.console import Console
-from rich.status import Status
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 from marchwarden.clean import one_line
+from marchwarden.logs.setting import speaks_on_stderr
 from marchwarden.protocols import Progress
+
+LEAD = ""
+"""Who is asked; those whom it asks in turn have names."""
+_LONGEST = 160
 
 
 @dataclass
 class Watcher:
-    """Shows each sign of life, and remembers the trace it belongs to."""
+    """Shows each sign of life, and remembers the last of each researcher and the trace they belong to."""
 
     console: Console
-    status: Status | None = None
+    live: Live | None = None
     trace_id: str = ""
-    told: list[str] = field(default_factory=list)
+    last: dict[str, Progress] = field(default_factory=dict)
+    spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
 
     async def report(self, progress: Progress) -> None:
         self.trace_id = progress.trace_id or self.trace_id
-        spent = f"{progress.tokens_used}/{progress.token_budget} tokens"
-        line = one_line(f"{progress.step}: {progress.message} ({spent}, {progress.sources} sources)", 160)
-        if self.status is not None:
-            self.status.update(Text(line, overflow="ellipsis", no_wrap=True))
-        else:
-            self.console.print(Text(line), soft_wrap=True)
+        self.last[_who(progress)] = progress
+        if self.live is not None:
+            self.live.update(self.board())
+        elif not speaks_on_stderr(logging.INFO):
+            line = f"{progress.step}: {progress.message} ({_left(progress)}, {_sources(progress)})"
+            self.console.print(Text(one_line(line, _LONGEST)), soft_wrap=True)
+
+    def board(self) -> RenderableType:
+        """A line each: who, what it is at, what it has left, how many sources it has read."""
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(width=1)
+        if len(self.last) > 1:
+            table.add_column(no_wrap=True, overflow="ellipsis", max_width=16)
+        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        for _ in range(2):
+            table.add_column(no_wrap=True, justify="right")
+        for who, progress in self.last.items():
+            named = [Text(one_line(who or "all", 40), "bold")] if len(self.last) > 1 else []
+            doing = Text(one_line(progress.message, _LONGEST))
+            mark = self.spinner if who == LEAD else ""
+            table.add_row(mark, *named, doing, Text(_left(progress)), Text(_sources(progress)))
+        return table
+
+
+def _who(progress: Progress) -> str:
+    """A PI passes on the steps of those it asks as `web search`."""
+    who, _, _step = progress.step.rpartition(" ")
+    return who
+
+
+def _left(progress: Progress) -> str:
+    left = max(progress.token_budget - progress.tokens_used, 0)
+    return f"{left} of {progress.token_budget} tokens left"
+
+
+def _sources(progress: Progress) -> str:
+    return f"{progress.sources} source{'' if progress.sources == 1 else 's'}"
 
 
 @contextmanager
@@ -37,11 +77,11 @@ def progress_sink() -> Iterator[Watcher]:
     """Watch a run; when it is interrupted, say how to go on with it."""
     console = Console(stderr=True, highlight=False)
     watcher = Watcher(console)
+    # Lines of the log would tear a live display apart.
+    if console.is_terminal and not speaks_on_stderr():
+        watcher.live = Live(Text("starting"), console=console, transient=True, refresh_per_second=8)
     try:
-        if console.is_terminal:
-            with console.status(Text("starting")) as watcher.status:
-                yield watcher
-        else:
+        with watcher.live or nullcontext():
             yield watcher
     except KeyboardInterrupt:
         if watcher.trace_id:

@@ -28,6 +28,7 @@ def serve_database(database: str, address: str | None, token_env: str | None, ho
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
+    from marchwarden.logs.setting import set_up
     from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.database.agent import NAME, PURPOSE, DatabaseResearcher
     from marchwarden.settings import Settings
@@ -36,6 +37,7 @@ def serve_database(database: str, address: str | None, token_env: str | None, ho
 
     settings = Settings.of(os.environ)
     try:
+        set_up(settings.environ)
         mind = chosen_mind(None, settings.environ)
         researcher = DatabaseResearcher(database, environ=settings.environ, mind=mind, trace_dir=settings.trace_dir)
         server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)

@@ -26,6 +26,7 @@ def serve_files(folders: tuple[str, ...], address: str | None, token_env: str | 
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
+    from marchwarden.logs.setting import set_up
     from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.files.agent import NAME, PURPOSE, FilesResearcher
     from marchwarden.settings import Settings
@@ -34,6 +35,7 @@ def serve_files(folders: tuple[str, ...], address: str | None, token_env: str | 
 
     settings = Settings.of(os.environ)
     try:
+        set_up(settings.environ)
         mind = chosen_mind(None, settings.environ)
         researcher = FilesResearcher(*folders, mind=mind, trace_dir=settings.trace_dir, index_dir=settings.index_dir)
         server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)

@@ -21,6 +21,7 @@ def serve_web(address: str | None, token_env: str | None, hosts: tuple[str, ...]
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
+    from marchwarden.logs.setting import set_up
     from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.web.agent import NAME, PURPOSE, WebResearcher
     from marchwarden.settings import Settings
@@ -29,6 +30,7 @@ def serve_web(address: str | None, token_env: str | None, hosts: tuple[str, ...]
 
     settings = Settings.of(os.environ)
     try:
+        set_up(settings.environ)
         mind = chosen_mind(None, settings.environ)
         researcher = WebResearcher(settings.environ, mind=mind, trace_dir=settings.trace_dir)
         server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)

@@ -1,0 +1,29 @@
+"""The command that teaches a shell to complete ours."""
+
+import sys
+
+import click
+
+SHELLS = ("bash", "zsh", "fish")
+_HOW = {
+    "bash": 'eval "$(marchwarden completion bash)"     in ~/.bashrc',
+    "zsh": 'eval "$(marchwarden completion zsh)"      in ~/.zshrc',
+    "fish": "marchwarden completion fish | source      in ~/.config/fish/config.fish",
+}
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that lets a shell complete commands, options and their values.
+
+    \b
+    marchwarden completion bash
+    """
+    from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+
+    kinds: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    click.echo(kinds[shell](context.find_root().command, {}, "marchwarden", "_MARCHWARDEN_COMPLETE").source())
+    if sys.stdout.isatty():
+        click.echo(f"to keep it: {_HOW[shell]}", err=True)

@@ -1,0 +1,46 @@
+"""The command that examines the whole installation: what is well, what is missing, what is broken, and what helps."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli.looking import trace_dir
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@click.option("--all", "whole", is_flag=True, help="Every archived body and every index, not only a sample.")
+@click.option("--offline", is_flag=True, help="Do not look whether anybody can be reached.")
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@trace_dir
+@click.pass_obj
+def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trace_dir: Path | None) -> int:
+    """Look whether everything is there and well, and say what helps where it is not.
+
+    Keys are only looked for, never shown. Exit 0 also where keys, extras or the network are missing, all of which one
+    can do without; 1 if something is broken.
+
+    \b
+    marchwarden doctor
+    marchwarden doctor --offline --json
+    """
+    from marchwarden.cli.examining import examined
+    from marchwarden.cli.reaching import reached
+
+    found = [*examined(settings, trace_dir or settings.trace_dir, whole=whole)]
+    if not offline:
+        found += reached(settings)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in found], ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from marchwarden.cli import formatter
+
+        Console(highlight=False).print(formatter.findings(found))
+    return 1 if any(each.state == "broken" for each in found) else 0

@@ -1,0 +1,25 @@
+"""Long output, shown with the reader's own pager where there is somebody to page, and as it is anywhere else."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def show(renderable: "RenderableType", console: "Console | None" = None) -> None:
+    """On a terminal too small for it, through the pager; its colours only where the terminal wants any."""
+    from rich.console import Console
+
+    console = console or Console(highlight=False)
+    if not console.is_terminal or console.is_dumb_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as captured:
+        console.print(renderable)
+    text = captured.get()
+    if text.count("\n") < console.height:
+        console.file.write(text)
+    else:
+        click.echo_via_pager(text, color=not console.no_color)

@@ -1,0 +1,53 @@
+"""Application: the addresses of the page put together, its two files, and what is said when something is wrong."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from marchwarden.errors import InvalidInput, UnknownTrace
+from marchwarden.ui.asking import Asking
+from marchwarden.ui.desk import Desk
+from marchwarden.ui.house import House
+from marchwarden.ui.looking import Looking
+from marchwarden.ui.shelf import Shelf
+from marchwarden.ui.views.frame import trouble
+
+_STATIC: Final[Mapping[str, str]] = {"page.css": "text/css", "page.js": "text/javascript"}
+
+
+def application(house: House, desk: Desk) -> Starlette:
+    """The page. Whoever serves it puts the guard in front and closes the desk behind."""
+    shelf = Shelf(house.store)
+    return Starlette(
+        routes=[
+            Route("/static/{name}", _static),
+            *Asking(house, desk, shelf).routes(),
+            *Looking(house, desk, shelf).routes(),
+        ],
+        exception_handlers={HTTPException: _missing, InvalidInput: _refused},
+    )
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404)
+    text = files("marchwarden.ui").joinpath("static", name).read_text(encoding="utf-8")
+    return Response(text, media_type=_STATIC[name])
+
+
+async def _missing(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return HTMLResponse(trouble("There is no such page", error.detail), error.status_code)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    if isinstance(error, UnknownTrace):
+        return HTMLResponse(trouble("There is no such run", str(error)), 404)
+    return HTMLResponse(trouble("That cannot be done", str(error)), 400)

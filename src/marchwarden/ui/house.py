@@ -1,0 +1,28 @@
+"""House: what the page is lent by whoever starts it: the store, the prices, and how researchers come about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from marchwarden.pricing import Prices
+from marchwarden.protocols import Researcher
+from marchwarden.record import Opening
+from marchwarden.recorded import Recorded
+from marchwarden.replay import Rebuild
+from marchwarden.store import Store
+from marchwarden.ui.wishes import Wish
+
+
+@dataclass(frozen=True)
+class House:
+    """`build` makes who answers a wish, `again` who goes on with an earlier run, `rebuild` who repeats one.
+
+    `names` are those who can be asked besides the readers of files and databases; `notice` is told beside the form.
+    """
+
+    store: Store
+    prices: Prices
+    build: Callable[[Wish], Researcher]
+    again: Callable[[Opening], Recorded]
+    rebuild: Rebuild
+    names: tuple[str, ...] = ()
+    notice: str = ""

@@ -1,0 +1,206 @@
+"""Shelf: the stored runs at a glance. Reads the first and the last line of a trace, once as long as it stays the same.
+
+Proves nothing: whether a run holds is for `verification` to say.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from marchwarden.errors import UnknownTrace
+from marchwarden.store import Store
+
+_ENDING: Final = ".jsonl"
+_BLOCK: Final = 1 << 16
+_LONGEST_LINE: Final = 1 << 24
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What a PI's result says about one researcher it asked. Without a trace id it gave no answer."""
+
+    researcher: str
+    question: str
+    trace_id: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run as a list shows it. `words` is what a search looks through."""
+
+    trace_id: str
+    question: str = ""
+    researcher: str = ""
+    depth: str = ""
+    mind: str = ""
+    began: str = ""
+    ended: str = ""
+    finished: bool = False
+    confidence: float = 0.0
+    citations: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    errands: tuple[Errand, ...] = ()
+    words: str = ""
+
+    @property
+    def key(self) -> str:
+        """Runs with the same key answer the same question."""
+        return " ".join(self.question.casefold().split())
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A file as it was when it was read: as long as this is the same, so is the file."""
+
+    modified: int
+    size: int
+
+
+def stamps(store: Store) -> dict[str, Stamp]:
+    """Every trace that lies in the store, at one look into the folder."""
+    found: dict[str, Stamp] = {}
+    # A store that is not there yet holds nothing, and a trace may be gone before it is looked at.
+    with suppress(FileNotFoundError), os.scandir(store.folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.name.endswith(_ENDING):
+                    stat = entry.stat()
+                    found[entry.name.removesuffix(_ENDING)] = Stamp(stat.st_mtime_ns, stat.st_size)
+    return found
+
+
+class Shelf:
+    """All runs of a store, the latest first."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read: dict[str, tuple[Stamp, Summary]] = {}
+
+    def runs(self) -> list[Summary]:
+        """Every run whose trace says at least what was asked."""
+        found = [self._summary(trace_id, stamp) for trace_id, stamp in stamps(self._store).items()]
+        asked = [summary for summary in found if summary.question]
+        return sorted(asked, key=lambda summary: summary.began, reverse=True)
+
+    def _summary(self, trace_id: str, stamp: Stamp) -> Summary:
+        known = self._read.get(trace_id)
+        if known and known[0] == stamp:
+            return known[1]
+        try:
+            summary = summary_of(trace_id, *_ends(self._store.path(trace_id), stamp.size))
+        except (OSError, UnknownTrace):
+            summary = Summary(trace_id)
+        self._read[trace_id] = (stamp, summary)
+        return summary
+
+
+def members(runs: Sequence[Summary]) -> set[str]:
+    """The runs that others made on their way. One that was called off is known by its question and its time."""
+    named = {errand.trace_id for run in runs for errand in run.errands if errand.trace_id}
+    lost = {(errand.researcher, errand.question): run for run in runs for errand in run.errands if not errand.trace_id}
+    for run in runs:
+        led_by = None if run.finished else lost.get((run.researcher, run.question))
+        if led_by and led_by.began <= run.began <= led_by.ended:
+            named.add(run.trace_id)
+    return named
+
+
+def searched(runs: Iterable[Summary], words: str) -> list[Summary]:
+    """The runs in which every word occurs: in the question, the answer, or what was cited."""
+    wanted = words.casefold().split()
+    return [run for run in runs if all(word in run.words for word in wanted)]
+
+
+def same_question(runs: Iterable[Summary], run: Summary) -> list[Summary]:
+    """The finished runs that answer the same question, this one among them."""
+    return [each for each in runs if each.finished and each.key == run.key]
+
+
+def summary_of(trace_id: str, first: bytes, last: bytes) -> Summary:
+    opening, ending = _parsed(first), _parsed(last)
+    question, depth = "", ""
+    match opening:
+        case {"action": "start", "request": {"question": str(asked), **rest}}:
+            question, depth = asked, str(rest.get("depth", "balanced"))
+    told = Summary(
+        trace_id,
+        question=question,
+        depth=depth,
+        researcher=str(opening.get("researcher", "")),
+        mind=str(opening.get("model_id", "")),
+        began=str(opening.get("timestamp", "")),
+        ended=str(ending.get("timestamp", "")),
+        words=f"{trace_id} {question}".casefold(),
+    )
+    return _with_result(told, ending)
+
+
+def _with_result(told: Summary, ending: Fields) -> Summary:
+    match ending:
+        case {
+            "action": "result",
+            "result": {
+                "answer": str(answer),
+                "confidence": int() | float() as confidence,
+                "citations": [*citations],
+                "cost_metadata": {"tokens_used": int(tokens), "wall_time_sec": int() | float() as seconds},
+                **rest,
+            },
+        }:
+            cited = " ".join(_cited(each) for each in citations)
+            return replace(
+                told,
+                finished=True,
+                confidence=float(confidence),
+                citations=len(citations),
+                tokens=tokens,
+                seconds=float(seconds),
+                errands=tuple(_errands(rest.get("dispatches"))),
+                words=f"{told.words} {answer} {cited}".casefold(),
+            )
+    return told
+
+
+def _cited(citation: object) -> str:
+    match citation:
+        case {"locator": str(locator), **rest}:
+            return f"{rest.get('title') or ''} {locator}"
+    return ""
+
+
+def _errands(dispatches: object) -> Iterable[Errand]:
+    for each in dispatches if isinstance(dispatches, list) else []:
+        match each:
+            case {"researcher": str(name), "question": str(question), **rest}:
+                yield Errand(name, question, str(rest.get("trace_id") or ""))
+
+
+def _parsed(line: bytes) -> Fields:
+    try:
+        fields = json.loads(line)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _ends(path: Path, size: int) -> tuple[bytes, bytes]:
+    """The first and the last whole line, without what is between them."""
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST_LINE)
+        block = _BLOCK
+        while True:
+            start = max(size - block, 0)
+            file.seek(start)
+            *lines, _rest = file.read(size - start).split(b"\n")
+            # The first piece of a block that begins inside the file may be half a line.
+            whole = lines if start == 0 else lines[1:]
+            if whole or start == 0:
+                return first, whole[-1] if whole else b""
+            block *= 4

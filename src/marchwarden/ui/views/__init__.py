@@ -1,0 +1,1 @@
+"""What each address of the page shows, as HTML made from values already read."""

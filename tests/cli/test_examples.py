@@ -1,0 +1,130 @@
+"""Every example in every `--help` does what it says, in a folder that holds what it speaks of."""
+
+import json
+import re
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from marchwarden.cli.main import marchwarden
+from marchwarden.cli.sections import SECTIONS
+from marchwarden.store import Store
+from tests.cli.in_process import Shell
+from tests.world.folder import a_folder
+
+WIKI = Path(__file__).parents[2] / "docs" / "wiki"
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\bTRACE_ID\b")
+BLOCK = re.compile(r"\x08\n(.*?)(?:\n\s*\n|\Z)", re.DOTALL)
+NOT_RUN = {
+    r"marchwarden serve ": "serves until it is stopped: tests/wire",
+    r"marchwarden ui\b": "serves until it is stopped: tests/ui",
+    r"marchwarden ask .*--researcher web": "asks the web: tests/cli/test_web.py",
+    r"marchwarden arxiv (?:add|info|remove) ": "asks arXiv, or needs what was asked for: tests/cli/test_arxiv.py",
+    r"marchwarden eval ": "measures for a minute: tests/cli/test_evaluating.py",
+}
+NOBODY = {"MARCHWARDEN_WIKIPEDIA_URL": "http://127.0.0.1:9", "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api"}
+
+
+def commands(group: click.Group = marchwarden, name: str = "marchwarden") -> Iterator[tuple[str, click.Command]]:
+    yield name, group
+    for each in group.commands.values():
+        path = f"{name} {each.name}"
+        if isinstance(each, click.Group):
+            yield from commands(each, path)
+        else:
+            yield path, each
+
+
+COMMANDS = dict(commands())
+
+
+def examples_of(command: click.Command) -> list[str]:
+    blocks = BLOCK.findall(command.help or "")
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("marchwarden ")]
+
+
+EXAMPLES = list(dict.fromkeys(line for command in COMMANDS.values() for line in examples_of(command)))
+RUN = [line for line in EXAMPLES if not any(re.match(pattern, line) for pattern in NOT_RUN)]
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    folder = tmp_path_factory.mktemp("examples")
+    shutil.copytree(WIKI, folder / "docs" / "wiki")
+    a_folder(folder / "reports")
+    with sqlite3.connect(folder / "shop.sqlite") as shop:
+        shop.executescript(
+            "create table customers(id integer primary key, name text, country text);"
+            "insert into customers values (1, 'Ana', 'Brazil'), (2, 'Rui', 'Brazil'), (3, 'Ida', 'Norway')"
+        )
+    shop.close()
+    (folder / "questions.jsonl").write_text(json.dumps({"id": 1, "question": "What is a mind?"}) + "\n")
+    made = Shell(folder)
+    assert made.run("ask", "What does a trace prove?", "--files", "docs/wiki", "--local").returncode == 0
+    return made
+
+
+@pytest.mark.parametrize("example", RUN)
+def test_an_example_does_what_it_says(shell: Shell, example: str):
+    latest = Store(shell.home / "traces").traces()[-1]
+    _, *arguments = shlex.split(UUID.sub(latest, example))
+    done = shell.run(*arguments, *(["--local"] if arguments[0] == "ask" else []), **NOBODY)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or (shell.folder / arguments[-1]).exists()
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_has_an_example_of_itself(path: str):
+    assert any(line.startswith(path) for line in examples_of(COMMANDS[path]))
+
+
+@pytest.mark.parametrize("pattern", NOT_RUN)
+def test_every_exception_is_still_needed(pattern: str):
+    if pattern != r"marchwarden ui\b" or "marchwarden ui" in COMMANDS:
+        assert any(re.match(pattern, line) for line in EXAMPLES)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_help_fits_eighty_columns_and_its_options_are_explained(path: str):
+    context = click.Context(COMMANDS[path], info_name=path, terminal_width=80, max_content_width=80)
+    prose = [line for line in COMMANDS[path].get_help(context).splitlines() if "marchwarden " not in line]
+    assert max(map(len, prose)) <= 80
+    assert all(option.help for option in COMMANDS[path].params if isinstance(option, click.Option))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "ask",
+        "resume",
+        "verify",
+        "refresh",
+        "traces",
+        "costs",
+        "researchers",
+        "arxiv list",
+        "arxiv info",
+        "doctor",
+        "gc",
+        "eval",
+    ],
+)
+def test_what_a_script_would_want_can_be_had_as_json(path: str):
+    options = [name for option in COMMANDS[f"marchwarden {path}"].params for name in option.opts]
+    assert "--json" in options
+
+
+def test_the_exit_codes_stand_in_the_help(shell: Shell):
+    told = shell.run("--help").stdout
+    assert all(code in told for code in ("0 answered", "1 landed", "2 bad input", "130 interrupted"))
+
+
+def test_every_command_stands_in_a_section_of_the_help():
+    placed = {name for section in SECTIONS.values() for name in section}
+    assert set(marchwarden.commands) - placed == set()

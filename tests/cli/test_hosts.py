@@ -1,0 +1,85 @@
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from marchwarden.cli.hosts import PLACES
+from marchwarden.cli.variables import KEYS
+from marchwarden.wire.client import RemoteResearcher
+from tests.cli.in_process import Shell
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    (tmp_path / "notes").mkdir()
+    return Shell(tmp_path)
+
+
+def server(host: str, printed: str) -> dict[str, object]:
+    told = json.loads(printed)["servers" if host == "vscode" else "mcpServers"]["marchwarden"]
+    assert isinstance(told, dict)
+    return told
+
+
+@pytest.mark.parametrize("host", PLACES)
+def test_each_host_gets_its_own_form_with_whole_paths(shell: Shell, host: str):
+    done = shell.run("mcp-config", host, "--files", "notes")
+    told = server(host, done.stdout)
+    assert Path(str(told["command"])).is_absolute()
+    assert told["args"] == ["serve", "files", "--files", str(shell.folder / "notes")]
+    assert told["env"] == {"MARCHWARDEN_HOME": str(shell.home)}
+    assert ("type" in told) == (host in {"vscode", "claude-code"})
+    assert PLACES[host] in done.stderr
+
+
+@pytest.mark.parametrize("host", PLACES)
+def test_keys_are_referred_to_and_never_printed(shell: Shell, host: str):
+    done = shell.run("mcp-config", host, **{key.name: "very-secret" for key in KEYS})
+    assert "very-secret" not in done.stdout + done.stderr
+    for key in KEYS:
+        assert key.name in (done.stderr if host == "claude-desktop" else done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("given", "served"),
+    [
+        ([], "pi"),
+        (["--db", "shop.sqlite"], "pi"),
+        (["--files", "notes", "--db", "postgresql://reader@host/shop"], "pi"),
+    ],
+)
+def test_whatever_is_given_the_right_researcher_is_served(shell: Shell, given: list[str], served: str):
+    arguments = server("cursor", shell.run("mcp-config", "cursor", *given).stdout)["args"]
+    assert isinstance(arguments, list)
+    assert arguments[1] == served
+    assert arguments[2:].count("--db") == given.count("--db")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(["--files", "nowhere"], "nowhere"), (["--db", "postgresql://reader:pw123@host/shop"], "PGPASSWORD")],
+)
+def test_what_a_host_could_only_fail_with_is_refused(shell: Shell, given: list[str], said: str):
+    done = shell.run("mcp-config", "cursor", *given)
+    assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True)
+    assert "pw123" not in done.stderr
+
+
+def test_an_unknown_host_is_refused_with_those_there_are(shell: Shell):
+    done = shell.run("mcp-config", "emacs")
+    assert (done.returncode, "claude-desktop" in done.stderr) == (2, True)
+
+
+def test_a_host_that_does_what_it_is_told_reaches_a_researcher(shell: Shell):
+    told = server("claude-desktop", shell.run("mcp-config", "claude-desktop", "--files", "notes").stdout)
+    arguments = told["args"]
+    assert isinstance(arguments, list)
+    remote = RemoteResearcher.stdio([str(told["command"]), *arguments], {"MARCHWARDEN_HOME": str(shell.home)})
+    assert anyio.run(remote.introduced, 60.0).contract
+
+
+def test_the_command_is_the_one_of_this_installation(shell: Shell):
+    command = str(server("cursor", shell.run("mcp-config", "cursor").stdout)["command"])
+    assert Path(command).parent == Path(sys.executable).parent

@@ -1,0 +1,59 @@
+"""Paged where a person sits before a terminal, and nowhere else: tried with a real one."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from marchwarden.store import Store
+from tests.cli.conftest import bare_environment
+from tests.cli.in_process import Shell
+from tests.reports.samples import Told, written
+
+
+def on_a_terminal(command: list[str], environ: dict[str, str]) -> str:
+    """What a command writes to a terminal that is its own."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as child:
+        os.close(theirs)
+        told = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                told += chunk
+        except OSError:
+            pass  # the other end is closed
+        child.wait(60)
+    os.close(ours)
+    return told.decode()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    store = Store(tmp_path / "home" / "traces")
+    for number in range(20):
+        written(store, Told("One.", question=f"Question {number}?"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("colours", [True, False])
+def test_a_long_list_goes_through_the_pager_with_colours_only_where_they_are_wanted(home: Path, colours: bool):
+    pager = home / "pager"
+    pager.write_text(f"#!/bin/sh\ncat > {home}/paged\n")
+    pager.chmod(0o755)
+    environ = {**bare_environment(), "MARCHWARDEN_HOME": str(home / "home"), "PAGER": str(pager), "TERM": "xterm"}
+    more = {"COLUMNS": "80", "LINES": "24"} | ({} if colours else {"NO_COLOR": "1"})
+    environ.pop("NO_COLOR", None)
+    on_a_terminal([sys.executable, "-m", "marchwarden", "traces"], {**environ, **more})
+    paged = (home / "paged").read_text()
+    assert len(re.findall(r"Question \d+\?", paged)) == 20
+    assert ("\x1b[" in paged and "36m" in paged) == colours
+
+
+def test_a_pipe_gets_it_plain(home: Path):
+    done = Shell(home).run("traces", PAGER="/no/such/pager")
+    assert done.stdout.count("Question") == 20
+    assert "\x1b" not in done.stdout

@@ -1,0 +1,57 @@
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from marchwarden.store import Store
+from tests.cli.in_process import Shell
+from tests.reports.samples import Cited, Told, written
+
+SPAN = Cited("https://rivers.example/alder", "The span is 212 metres long.", "Spans of the Senn")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    store = Store(tmp_path / "home" / "traces")
+    written(store, Told("It is 212 metres long. [1]", [SPAN], question="How long is the span?"))
+    written(store, Told("Nobody knows.", question="Who repainted it?"))
+    return Shell(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("span", ["How long is the span?"]),
+        ("REPAINTED", ["Who repainted it?"]),
+        ("212 metres", ["How long is the span?"]),
+        ("rivers.example", ["How long is the span?"]),
+        ("senn", ["How long is the span?"]),
+        ("it", ["How long is the span?", "Who repainted it?"]),
+        ("span repainted", []),
+    ],
+)
+def test_a_run_is_found_by_words_of_its_question_its_answer_and_its_sources(shell: Shell, words: str, found: list[str]):
+    listed = json.loads(shell.run("traces", "--search", words, "--json").stdout)
+    assert sorted(each["question"] for each in listed) == found
+
+
+def test_nothing_found_says_what_to_do_next(shell: Shell):
+    done = shell.run("traces", "--search", "zebra")
+    assert (done.returncode, "`marchwarden traces` lists every run" in done.stdout) == (0, True)
+
+
+def test_more_than_is_listed_is_told(shell: Shell):
+    done = shell.run("traces", "--limit", "1")
+    assert done.stdout.count("?") == 1
+    assert done.stderr == "1 of 2; --limit 2 lists them all\n"
+
+
+def test_a_thousand_runs_are_searched_in_a_moment(shell: Shell):
+    traces = shell.home / "traces"
+    line = next(traces.glob("*.jsonl")).read_bytes()
+    for number in range(1000):
+        (traces / f"00000000-0000-4000-8000-{number:012}.jsonl").write_bytes(line)
+    began = time.process_time()
+    shell.run("traces", "--search", "zebra")
+    assert time.process_time() - began < 5

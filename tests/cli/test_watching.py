@@ -1,0 +1,73 @@
+"""Progress as it is drawn. The console writes into a string; whether it is a terminal is ours to say."""
+
+import io
+import re
+
+import anyio
+import pytest
+from rich.console import Console
+
+from marchwarden.cli.watching import Watcher
+from marchwarden.logs.setting import set_up
+from marchwarden.protocols import Progress
+from tests.cli.in_process import restored_log
+
+STEPS = [
+    Progress("t", "plan", "2 researchers can be asked", 0, 0, 20_000, 0),
+    Progress("t", "dispatch", "asking web, files", 1, 0, 20_000, 0),
+    Progress("t", "web search", "searching: main span", 1, 0, 7_000, 0),
+    Progress("t", "files read", "reading 12 passages", 1, 300, 7_000, 1),
+    Progress("t", "web fetch", "reading 3 of 9 sources found", 1, 900, 7_000, 3),
+]
+
+
+def drawn(steps: list[Progress], width: int = 80) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    watcher = Watcher(console)
+    for step in steps:
+        watcher.last[step.step.rpartition(" ")[0]] = step
+    with console.capture() as captured:
+        console.print(watcher.board())
+    return captured.get().splitlines()
+
+
+def test_a_pi_has_a_line_for_itself_and_one_for_each_researcher():
+    lines = drawn(STEPS)
+    assert [line.split()[0] for line in lines[1:]] == ["web", "files"]
+    assert "asking web, files" in lines[0] and "20000 of 20000 tokens left" in lines[0]
+    assert "reading 3 of 9 sources found" in lines[1]
+    assert lines[1].endswith("6100 of 7000 tokens left 3 sources")
+    assert lines[2].endswith("6700 of 7000 tokens left  1 source")
+
+
+def test_one_researcher_alone_has_one_line_without_a_name():
+    (line,) = drawn([Progress("t", "search", "searching: main span", 1, 500, 5_000, 2)])
+    assert re.sub(r"^\S ", "", line).startswith("searching: main span")
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_no_line_is_wider_than_the_terminal_whatever_is_told(width):
+    hostile = "\x1b[31m" + "very long and [/red] odd " * 40
+    lines = drawn([*STEPS, Progress("t", f"{'n' * 60} read", hostile, 1, 5, 10, 1)], width)
+    assert len(lines) == 4
+    assert all(len(line) <= width for line in lines)
+    assert "\x1b" not in "".join(lines)
+
+
+async def test_elsewhere_each_step_is_a_quiet_line_with_what_is_left():
+    told = io.StringIO()
+    watcher = Watcher(Console(file=told, width=80, highlight=False))
+    for step in STEPS:
+        await watcher.report(step)
+    assert watcher.trace_id == "t"
+    assert told.getvalue().splitlines()[-1] == (
+        "web fetch: reading 3 of 9 sources found (6100 of 7000 tokens left, 3 sources)"
+    )
+
+
+def test_where_the_log_tells_the_steps_on_stderr_they_are_not_told_twice():
+    told = io.StringIO()
+    with restored_log():
+        set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
+        anyio.run(Watcher(Console(file=told)).report, STEPS[0])
+    assert told.getvalue() == ""

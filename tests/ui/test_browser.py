@@ -1,0 +1,229 @@
+"""The page in a real browser, driven as a person would; nothing in it complains, nothing in it acts."""
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from marchwarden.cli.browsing import house
+from marchwarden.settings import Settings
+from marchwarden.store import Store
+from tests.reports.payloads import payloads
+from tests.reports.samples import Cited, Told, a_pi_run, written
+from tests.reports.test_browser import AXE, CONTRASTS
+from tests.ui.houses import Telling, a_house, served
+from tests.ui.tab import Tab
+from tests.world.folder import a_folder
+
+QUESTION = "When was the Alder Bridge opened and by whom?"
+IN_REPORT = "document.querySelector('iframe')?.contentDocument"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    with Tab.started(tmp_path_factory.mktemp("profile"), 1280, 900) as started:
+        yield started
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    a_folder(tmp_path / "library")
+    with sqlite3.connect(tmp_path / "bridges.sqlite") as database:
+        database.execute("CREATE TABLE bridge (name TEXT, opened INTEGER, span INTEGER)")
+        database.executemany("INSERT INTO bridge VALUES (?, ?, ?)", [("Alder Bridge", 1931, 212), ("Dorn", 1899, 90)])
+    database.close()
+    return tmp_path
+
+
+@pytest.fixture
+def address(home: Path) -> Iterator[str]:
+    settings = Settings.of({"MARCHWARDEN_HOME": str(home / "home")})
+    with served(house(settings, settings.trace_dir)) as there:
+        yield there
+
+
+@pytest.fixture
+def page(tab: Tab, address: str) -> Iterator[str]:
+    """The page, open; its address without the secret. Whatever a test does there, the browser has nothing to say."""
+    tab.resize(1280)
+    tab.emulate(prefers_color_scheme="light")
+    tab.events.clear()
+    tab.visit(address)
+    assert tab.evaluate("location.pathname + location.search") == "/"
+    yield address.partition("/?")[0]
+    said = tab.complaints()
+    # Left before its server goes: a stream that ends would be tried again.
+    tab.visit("about:blank")
+    assert said == []
+
+
+def ask(tab: Tab, question: str, folders: object, databases: object = "") -> None:
+    for name, value in (("question", question), ("folders", folders), ("databases", databases)):
+        tab.point(f"#{name}", click=True)
+        tab.call("Input.insertText", text=str(value))
+    tab.point("button.primary", click=True)
+
+
+def answered(tab: Tab) -> str:
+    assert tab.becomes(f"{IN_REPORT}?.querySelector('.marker')")
+    return str(tab.evaluate("location.pathname"))
+
+
+def test_ask_watch_click_a_marker_see_the_highlight_open_the_timeline(tab: Tab, page: str, home: Path):
+    ask(tab, QUESTION, home / "library", home / "bridges.sqlite")
+    assert tab.becomes("location.pathname.startsWith('/asked/')")
+    assert tab.becomes("document.querySelectorAll('[data-who]').length >= 3 || location.pathname.startsWith('/runs/')")
+    answered(tab)
+    tab.evaluate(f"{IN_REPORT}.querySelector('.marker').focus()")
+    tab.evaluate(f"{IN_REPORT}.querySelector('.marker').click()")
+    assert tab.becomes(f"{IN_REPORT}.querySelector(':target')?.id === 'source-1'")
+    marked = f"{IN_REPORT}.querySelector('#source-1 mark')"
+    assert "1931" in tab.evaluate(f"{marked}.textContent")
+    seen = f"(r => r.height > 0 && r.top >= 0 && r.bottom <= innerHeight)({marked}.getBoundingClientRect())"
+    assert tab.becomes(seen)
+    tab.evaluate(f"{IN_REPORT}.querySelector('#course summary').click()")
+    assert tab.becomes(f"{IN_REPORT}.querySelector('#course details[open] .steps').getBoundingClientRect().height > 50")
+
+
+def test_every_researcher_is_seen_at_its_step_while_it_works(tab: Tab, page: str, home: Path):
+    for number in range(400):
+        (home / "library" / f"{number}.txt").write_text(f"Note {number} about the Alder Bridge and its tolls.\n" * 20)
+    ask(tab, QUESTION, home / "library", home / "bridges.sqlite")
+    rows = "[...document.querySelectorAll('[data-who]')].map(e => e.dataset.who).sort().join()"
+    assert tab.becomes(f"{rows} === ',database,files'")
+    assert tab.becomes("document.querySelectorAll('.log li').length > 4")
+    tab.visit(f"{page}/")
+    assert tab.evaluate("document.querySelector('[data-job] h3').textContent") == QUESTION
+    assert tab.becomes("document.querySelector('[data-job] a.button')?.textContent === 'Read the answer'")
+    tab.point("[data-job] a.button", click=True)
+    answered(tab)
+
+
+def test_two_questions_at_once_and_the_page_closed_meanwhile(tab: Tab, page: str, home: Path):
+    ask(tab, QUESTION, home / "library")
+    assert tab.becomes("location.pathname !== '/'")
+    tab.visit(f"{page}/")
+    ask(tab, "What does a good soup need?", home / "library")
+    assert tab.becomes("location.pathname !== '/'")
+    tab.visit("about:blank")
+    tab.visit(f"{page}/")
+    assert tab.becomes("!document.querySelector('[data-open]')")
+    tab.visit(f"{page}/runs")
+    assert tab.evaluate("document.querySelectorAll('.runs .score').length") == 2
+
+
+def test_compare_two_runs_and_choose_others_with_the_keyboard(tab: Tab, page: str, home: Path):
+    ask(tab, QUESTION, home / "library")
+    answered(tab)
+    (home / "library" / "bridge.md").write_text(
+        "# The Alder Bridge\n\nThe Alder Bridge was opened in 1932 by Iven Brask.\n"
+    )
+    tab.evaluate("[...document.querySelectorAll('.tools a')].find(a => a.textContent === 'Ask again').click()")
+    assert tab.becomes(f"document.querySelector('#question')?.value === '{QUESTION}'")
+    assert tab.evaluate("document.querySelector('#folders').value") == str(home / "library")
+    tab.point("button.primary", click=True)
+    answered(tab)
+    tab.evaluate("[...document.querySelectorAll('.tools a')].find(a => a.textContent.startsWith('Compare')).click()")
+    assert tab.becomes("document.querySelector('.answer ins')")
+    assert "1932" in tab.evaluate("[...document.querySelectorAll('ins')].map(e => e.textContent).join(' ')")
+    assert tab.evaluate("document.querySelector('.changes .badge').textContent") == "changed"
+    before = tab.evaluate("document.querySelector('#one').value")
+    tab.evaluate("document.querySelector('#one').focus()")
+    tab.press("ArrowUp", 38)
+    assert tab.becomes(f"document.querySelector('#one') && document.querySelector('#one').value !== '{before}'")
+
+
+def test_verify_and_replay_are_a_click_each(tab: Tab, page: str, home: Path):
+    ask(tab, QUESTION, home / "library")
+    answered(tab)
+    for tool, said in (("Verify", "checks hold"), ("Replay", "Identical")):
+        tab.evaluate(f"[...document.querySelectorAll('.tools a')].find(a => a.textContent === '{tool}').click()")
+        assert tab.becomes(f"document.querySelector('.message.good')?.textContent.includes('{said}')")
+
+
+def test_the_slash_key_goes_to_the_search_and_control_enter_asks(tab: Tab, page: str, home: Path):
+    tab.visit(f"{page}/runs")
+    tab.call("Input.dispatchKeyEvent", type="keyDown", key="/", text="/")
+    assert tab.becomes("document.activeElement.id === 'q' && document.activeElement.value === ''")
+    tab.visit(f"{page}/")
+    assert tab.evaluate("document.activeElement.id") == "question"
+    tab.call("Input.insertText", text="What does a good soup need?")
+    tab.evaluate(f"document.querySelector('#folders').value = {str(home / 'library')!r}")
+    tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", modifiers=2)
+    answered(tab)
+
+
+def places(store: Store) -> list[str]:
+    """Something of everything the page can show."""
+    pi = a_pi_run(store)
+    again = written(store, Told("It is 213 metres long. [1]", [Cited("https://a.example", "It is 213 metres.", "A")]))
+    first = written(store, Told("It is 212 metres long. [1]", [Cited("https://b.example", "It is 212 metres.", "B")]))
+    path = store.path(first)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    seen = ["/", "/runs", "/runs?q=zebra", "/costs", f"/runs/{pi}", f"/runs/{pi}/verify", f"/runs/{pi}/replay"]
+    return [*seen, f"/runs/{first}", f"/compare?one={pi}&other={again}", f"/?again={again}"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everything_is_readable_and_nothing_is_wider_than_the_screen(
+    tab: Tab, page: str, home: Path, scheme: str, width: int
+):
+    tab.resize(width)
+    tab.emulate(prefers_color_scheme=scheme)
+    for place in places(Store(home / "home" / "traces")):
+        tab.visit(f"{page}{place}")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, place
+        assert tab.evaluate(CONTRASTS) == [], place
+        levels = tab.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])")
+        assert all(after <= before + 1 for before, after in pairwise(levels)), place
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(tab: Tab, page: str, home: Path, scheme: str):
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: `npm install axe-core` anywhere, and that folder in MARCHWARDEN_NODE_TOOLS")
+    tab.emulate(prefers_color_scheme=scheme)
+    for place in places(Store(home / "home" / "traces")):
+        tab.visit(f"{page}{place}")
+        tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        tab.evaluate(AXE.read_text(encoding="utf-8"))
+        ours = "{iframes: false}"
+        found = tab.evaluate(f"axe.run({ours}).then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+        assert found == [], place
+
+
+ACTED = "[window.pwned, document.querySelectorAll('img, object, embed, base').length]"
+
+
+def test_attacks_in_what_is_stored_do_nothing(tab: Tab, page: str, home: Path):
+    store = Store(home / "home" / "traces")
+    some = [each for each in payloads(40) if each.strip()]
+    ids = [
+        written(store, Told(f"{each} [1]", [Cited(each, each[:400], each)], question=each[:400], researcher=each))
+        for each in some
+    ]
+    for place in ["/", "/runs", "/runs?page=2", "/costs", *(f"/compare?one={ids[0]}&other={each}" for each in ids[:8])]:
+        tab.visit(f"{page}{place}")
+        assert tab.evaluate(ACTED) == [None, 0]
+    asked = [url for url in tab.requests() if not url.startswith((page, "about:", "data:"))]
+    assert asked == []
+
+
+def test_attacks_in_what_is_told_live_do_nothing(tab: Tab, tmp_path: Path):
+    some = [each for each in payloads(60) if each.strip()]
+    with served(a_house(tmp_path, build=lambda _wish: Telling(some))) as address:
+        tab.events.clear()
+        tab.visit(address)
+        ask(tab, some[0], "")
+        assert tab.becomes(f"document.querySelectorAll('.log li').length === {len(some)}")
+        assert tab.evaluate(ACTED) == [None, 0]
+        tab.visit(tab.evaluate("location.href"))
+        assert tab.becomes(f"document.querySelectorAll('.log li').length === {len(some)}")
+        assert tab.evaluate(ACTED) == [None, 0]
+        base = address.partition("/?")[0]
+        assert [url for url in tab.requests() if not url.startswith((base, "about:", "data:"))] == []
+        assert tab.complaints() == []
+        tab.visit("about:blank")

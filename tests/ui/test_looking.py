@@ -1,0 +1,238 @@
+"""What is stored, as the page shows it: lists, proofs, replays, comparisons, costs; and nothing in it acts."""
+
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from anyio import to_thread
+
+from marchwarden.contract import Gap, GapCategory
+from marchwarden.store import Store
+from tests.investigating import QUESTION, an_investigator
+from tests.reports.payloads import payloads
+from tests.reports.samples import Cited, Told, a_pi_run, written
+from tests.ui.houses import OTHER, a_house, opened
+from tests.world.memory import BRIDGE, FERRIS, MemorySource, note
+
+BOARD = Cited("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
+BLOG = Cited("https://blog.example/alder", "It is a lovely bridge.", "A blog")
+
+
+async def run_of(folder: Path, *told: Told) -> list[str]:
+    """Runs written line by line; `written` has a loop of its own, so it is given a thread."""
+    store = Store(folder)
+    return [await to_thread.run_sync(written, store, each) for each in told]
+
+
+async def test_runs_are_listed_latest_first_searched_and_turned_over(tmp_path):
+    await run_of(tmp_path, *(Told(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
+    async with opened(a_house(tmp_path)) as page:
+        first = await page.get("/runs")
+        assert "30 runs, page 1 of 2" in first
+        assert first.index("thing 29?") < first.index("thing 28?")
+        assert "thing 4?" not in first
+        second = await page.get("/runs?page=2")
+        assert "thing 4?" in second and "thing 29?" not in second
+        assert await page.get("/runs?page=99") == second
+        for odd in ("0", "-1", "x", "9" * 5000):
+            assert "page 1 of 2" in await page.get(f"/runs?page={odd}")
+        found = await page.get("/runs?q=ANSWER+17.")
+        assert "1 run<" in found and "thing 17?" in found
+        assert "30 runs" in await page.get("/runs?q=rivers.example")
+        assert "No run has all of these words." in await page.get("/runs?q=answer+zebra")
+
+
+async def test_the_runs_a_pi_had_others_make_are_shown_when_asked_for(tmp_path):
+    pi = await to_thread.run_sync(a_pi_run, Store(tmp_path))
+    async with opened(a_house(tmp_path)) as page:
+        alone = await page.get("/runs")
+        assert "1 run<" in alone and pi in alone
+        assert "3 runs" in await page.get("/runs?all=1")
+
+
+async def test_verify_proves_it_again_and_names_what_fails(tmp_path):
+    store = Store(tmp_path)
+    result = await an_investigator(tmp_path).research(QUESTION)
+    async with opened(a_house(tmp_path)) as page:
+        held = await page.get(f"/runs/{result.trace_id}/verify")
+        assert re.search(r"All \d+ checks hold", held) and "verbatim at" in held
+        body = store.archive.folder / str(result.citations[0].content_hash).removeprefix("sha256:")
+        found = [path for path in store.archive.folder.rglob("*") if body.name.endswith(path.name) and path.is_file()]
+        found[0].chmod(0o600)
+        found[0].write_bytes(b"something else")
+        failed = await page.get(f"/runs/{result.trace_id}/verify")
+        assert "failed" in failed and "Not verified" in failed
+
+
+async def test_replay_runs_it_again_with_every_socket_closed(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    async with opened(a_house(tmp_path)) as page:
+        assert "Identical:" in await page.get(f"/runs/{result.trace_id}/replay")
+        (invented,) = await run_of(tmp_path, Told("It is. [1]", [BOARD]))
+        assert "could not be repeated" in await page.get(f"/runs/{invented}/replay")
+
+
+async def test_a_damaged_run_is_shown_with_its_damage_and_not_resumed(tmp_path):
+    store = Store(tmp_path)
+    trace_id = (await an_investigator(tmp_path).research(QUESTION)).trace_id
+    path = store.path(trace_id)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"a", b"b", 1), *lines[3:5]]))
+    async with opened(a_house(tmp_path)) as page:
+        shown = await page.get(f"/runs/{trace_id}")
+        assert "line 3: its hash does not fit" in shown and "/resume" not in shown
+        assert "no result yet" in await page.get(f"/runs/{trace_id}/verify", 400)
+        assert "line 3" in await page.get(f"/runs/{trace_id}/report", 400)
+
+
+@pytest.mark.parametrize(
+    "path", ["/runs/{}", "/runs/{}/report", "/runs/{}/verify", "/runs/{}/replay", "/compare?other={}"]
+)
+async def test_a_run_that_is_not_there_is_said_in_one_line(tmp_path, path):
+    async with opened(a_house(tmp_path)) as page:
+        for name in ("00000000-0000-0000-0000-000000000000", "..%2f..%2fetc%2fpasswd", "x"):
+            answer = await page.http.get(path.format(name))
+            assert answer.status_code == 404
+            assert "There is no such" in answer.text
+
+
+async def test_two_runs_of_a_question_are_compared_in_sources_and_answer(tmp_path):
+    before = (await an_investigator(tmp_path).research(QUESTION)).trace_id
+    later = note("bridge.md", BRIDGE.text.replace("1931", "1932"), BRIDGE.title)
+    fresh = note("news.md", "# News\n\nThe Alder Bridge was opened in 1932 by Maud Ferris and her crew.\n", "News")
+    after = (await an_investigator(tmp_path, source=MemorySource((later, fresh))).research(QUESTION)).trace_id
+    assert FERRIS.locator == "ferris.md"
+    async with opened(a_house(tmp_path)) as page:
+        assert "Compare (2)" in await page.get(f"/runs/{after}")
+        assert "asked 2 times: compare" in await page.get("/runs")
+        shown = await page.get(f"/compare?one={before}&other={after}")
+        assert "<del>1931</del><ins>1932</ins>" in shown
+        for badge, locator in (("changed", "bridge.md"), ("added", "news.md"), ("removed", "ferris.md")):
+            assert re.search(rf'badge {badge}">.*?</h3><p class="facts"><span class="address">{locator}', shown)
+        assert await page.get(f"/compare?other={after}") == await page.get(f"/compare?other={before}") == shown
+        back = await page.get(f"/compare?one={after}&other={before}")
+        assert "<del>1932</del><ins>1931</ins>" in back
+
+
+async def test_a_question_answered_once_has_nothing_to_be_compared_with(tmp_path):
+    one = (await an_investigator(tmp_path).research(QUESTION)).trace_id
+    other = (await an_investigator(tmp_path).research(OTHER)).trace_id
+    async with opened(a_house(tmp_path)) as page:
+        assert "answered once" in await page.get(f"/compare?other={one}")
+        assert "Compare (" not in await page.get(f"/runs/{one}")
+        assert "two different questions" in await page.get(f"/compare?one={one}&other={other}")
+
+
+async def test_costs_are_plotted_by_day_and_summed_by_model_and_researcher(tmp_path):
+    async with opened(a_house(tmp_path)) as page:
+        assert "Nothing was spent yet" in await page.get("/costs")
+        await an_investigator(tmp_path).research(QUESTION)
+        shown = await page.get("/costs?days=90")
+        assert shown.count("<svg") == 2 and "Dollars a day" in shown
+        assert "extractive-v1" in shown and "memory" in shown
+        today = datetime.now(UTC).date()
+        assert f"<title>{today.day} {today:%b}: $" in shown
+        assert today.isoformat() in shown
+
+
+async def test_the_save_link_gives_the_report_as_one_file(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    async with opened(a_house(tmp_path)) as page:
+        shown = await page.get(f"/runs/{result.trace_id}")
+        assert f'download="marchwarden-{result.trace_id}.html"' in shown
+
+
+class Seen(HTMLParser):
+    """Which elements and attributes a page really has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: set[str] = set()
+        self.scripts: list[list[tuple[str, str | None]]] = []
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        if tag == "script":
+            self.scripts.append(attrs)
+        self.attributes.update(name for name, _ in attrs)
+        self.links.update(value or "" for name, value in attrs if name in {"href", "src", "action"})
+
+
+async def test_whatever_a_run_says_is_text_wherever_the_page_shows_it(tmp_path):
+    strings = [each for each in payloads(120) if each.strip()]
+    hostile = [
+        Told(
+            f"{each} [1]",
+            [Cited(f"https://example.org/{n}" if n % 2 else each, each[:400] or "x", each)],
+            gaps=[Gap(topic=each, category=GapCategory.ACCESS_DENIED, detail=each)],
+            question=each[:400].replace("\x00", ""),
+            researcher=each,
+        )
+        for n, each in enumerate(strings[:30])
+    ]
+    ids = await run_of(tmp_path, *hostile, *hostile[:1])
+    async with opened(a_house(tmp_path)) as page:
+        pages = [
+            "/",
+            "/runs",
+            "/runs?page=2",
+            "/costs",
+            f"/compare?other={ids[0]}",
+            f"/compare?one={ids[1]}&other={ids[2]}",
+        ]
+        pages += [f"/runs/{each}{what}" for each in ids[:12] for what in ("", "/verify", "/replay")]
+        pages += [f"/?again={each}" for each in ids[:12]]
+        for path in pages:
+            seen = Seen(await page.get(path))
+            assert seen.elements <= ALLOWED, path
+            assert seen.scripts == [[("src", "/static/page.js"), ("defer", None)]], path
+            assert not [name for name in seen.attributes if name.startswith("on") or name in {"style", "srcdoc"}]
+            assert all(re.match(r"(/(?!/)|#|https?://|data:,$)", each) for each in seen.links), path
+        for each in strings[:60]:
+            answer = await page.post("/ask", question=each, budget=each, folders=each)
+            assert Seen(answer.text).elements <= ALLOWED
+            assert Seen((await page.http.get("/runs", params={"q": each})).text).elements <= ALLOWED
+
+
+ALLOWED = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "link",
+        "script",
+        "title",
+        "body",
+        "header",
+        "nav",
+        "main",
+        "section",
+        "article",
+        "iframe",
+    ),
+    *(
+        "a",
+        "ul",
+        "ol",
+        "li",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "div",
+        "span",
+        "strong",
+        "small",
+        "time",
+        "ins",
+        "del",
+        "blockquote",
+    ),
+    *("form", "fieldset", "legend", "label", "input", "textarea", "select", "option", "button", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td", "progress", "noscript", "svg", "g", "rect", "line", "text"),
+}
