@@ -13,7 +13,7 @@ import click
 
 from marchwarden.cli.arxiv import arxiv
 from marchwarden.cli.asking import ask, batch, resume
-from marchwarden.cli.calibrating import calibrate
+from marchwarden.cli.browsing import ui
 from marchwarden.cli.checking import refresh
 from marchwarden.cli.collecting import gc
 from marchwarden.cli.completing import completion
@@ -58,6 +58,7 @@ for command in (
     replay,
     verify,
     report,
+    ui,
     refresh,
     traces,
     costs,
@@ -66,7 +67,6 @@ for command in (
     serve,
     contract,
     evaluate,
-    calibrate,
     init,
     doctor,
     gc,
