@@ -1,6 +1,7 @@
 """The page served for real on loopback, over researchers that live in memory and wait where a test wants them to."""
 
 import json
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 
 import anyio
 import httpx2
+from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
@@ -149,6 +151,31 @@ def served(house: House) -> Iterator[str]:
 
 async def _served(house: House, *, task_status: anyio.abc.TaskStatus[str]) -> None:
     await serve_page(house, 0, task_status.started)
+
+
+class Team:
+    """Tells a step of everybody it leads, and waits until the test lets it go on."""
+
+    def __init__(self, researcher: Researcher, members: Sequence[str]) -> None:
+        self.researcher = researcher
+        self.members = members
+        self.allowed = threading.Event()
+
+    async def research(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: str = Depth.BALANCED,
+        constraints: ResearchConstraints | None = None,
+        *,
+        progress: ProgressSink = quiet,
+    ) -> ResearchResult:
+        await progress(Progress("", "plan", "asks everybody", token_budget=20_000))
+        for name in self.members:
+            told = f"reads what it found about: {question}"
+            await progress(Progress("", f"{name} fetch", told, tokens_used=700, token_budget=2_000, sources=3))
+        await to_thread.run_sync(self.allowed.wait, PATIENT)
+        return await self.researcher.research(question, context, depth, constraints)
 
 
 class Telling:

@@ -10,10 +10,11 @@ import pytest
 from marchwarden.cli.browsing import house
 from marchwarden.settings import Settings
 from marchwarden.store import Store
+from tests.investigating import an_investigator
 from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told, a_pi_run, written
 from tests.reports.test_browser import AXE, CONTRASTS
-from tests.ui.houses import Telling, a_house, served
+from tests.ui.houses import Team, Telling, a_house, served
 from tests.ui.tab import Tab
 from tests.world.folder import a_folder
 
@@ -87,18 +88,25 @@ def test_ask_watch_click_a_marker_see_the_highlight_open_the_timeline(tab: Tab, 
     assert tab.becomes(f"{IN_REPORT}.querySelector('#course details[open] .steps').getBoundingClientRect().height > 50")
 
 
-def test_every_researcher_is_seen_at_its_step_while_it_works(tab: Tab, page: str, home: Path):
-    for number in range(400):
-        (home / "library" / f"{number}.txt").write_text(f"Note {number} about the Alder Bridge and its tolls.\n" * 20)
-    ask(tab, QUESTION, home / "library", home / "bridges.sqlite")
-    rows = "[...document.querySelectorAll('[data-who]')].map(e => e.dataset.who).sort().join()"
-    assert tab.becomes(f"{rows} === ',database,files'")
-    assert tab.becomes("document.querySelectorAll('.log li').length > 4")
-    tab.visit(f"{page}/")
-    assert tab.evaluate("document.querySelector('[data-job] h3').textContent") == QUESTION
-    assert tab.becomes("document.querySelector('[data-job] a.button')?.textContent === 'Read the answer'")
-    tab.point("[data-job] a.button", click=True)
-    answered(tab)
+def test_every_researcher_is_seen_at_its_step_while_it_works(tab: Tab, tmp_path: Path):
+    team = Team(an_investigator(tmp_path), ("web", "files"))
+    with served(a_house(tmp_path, build=lambda _wish: team)) as address:
+        tab.events.clear()
+        tab.visit(address)
+        ask(tab, QUESTION, "")
+        rows = "[...document.querySelectorAll('[data-who]')].map(e => e.dataset.who).sort().join()"
+        assert tab.becomes(f"{rows} === ',files,web'")
+        told = tab.evaluate("document.querySelector('[data-who=web]').innerText")
+        assert "fetch" in told and "700 of 2,000" in told and "3" in told
+        assert tab.evaluate("document.querySelectorAll('.log li').length") == 3
+        tab.visit(f"{address.partition('/?')[0]}/")
+        assert tab.evaluate("document.querySelector('[data-job] h3').textContent") == QUESTION
+        team.allowed.set()
+        assert tab.becomes("document.querySelector('[data-job] a.button')?.textContent === 'Read the answer'")
+        tab.point("[data-job] a.button", click=True)
+        answered(tab)
+        assert tab.complaints() == []
+        tab.visit("about:blank")
 
 
 def test_two_questions_at_once_and_the_page_closed_meanwhile(tab: Tab, page: str, home: Path):
@@ -128,7 +136,7 @@ def test_compare_two_runs_and_choose_others_with_the_keyboard(tab: Tab, page: st
     tab.evaluate("[...document.querySelectorAll('.tools a')].find(a => a.textContent.startsWith('Compare')).click()")
     assert tab.becomes("document.querySelector('.answer ins')")
     assert "1932" in tab.evaluate("[...document.querySelectorAll('ins')].map(e => e.textContent).join(' ')")
-    assert tab.evaluate("document.querySelector('.changes .badge').textContent") == "changed"
+    assert "changed" in tab.evaluate("[...document.querySelectorAll('.changes .badge')].map(e => e.textContent)")
     before = tab.evaluate("document.querySelector('#one').value")
     tab.evaluate("document.querySelector('#one').focus()")
     tab.press("ArrowUp", 38)

@@ -52,4 +52,4 @@ def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path):
         port = taken.getsockname()[1]
         with started(tmp_path, "--port", str(port)) as process:
             _, err = process.communicate(timeout=PATIENT)
-    assert f"cannot listen on 127.0.0.1:{port}" in err and "--port" in err
+    assert f"cannot listen on 127.0.0.1:{port}" in err and "choose another address or port" in err

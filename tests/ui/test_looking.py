@@ -14,7 +14,6 @@ from tests.investigating import QUESTION, an_investigator
 from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told, a_pi_run, written
 from tests.ui.houses import OTHER, a_house, opened
-from tests.world.memory import BRIDGE, FERRIS, MemorySource, note
 
 BOARD = Cited("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
 BLOG = Cited("https://blog.example/alder", "It is a lovely bridge.", "A blog")
@@ -99,11 +98,14 @@ async def test_a_run_that_is_not_there_is_said_in_one_line(tmp_path, path):
 
 
 async def test_two_runs_of_a_question_are_compared_in_sources_and_answer(tmp_path):
-    before = (await an_investigator(tmp_path).research(QUESTION)).trace_id
-    later = note("bridge.md", BRIDGE.text.replace("1931", "1932"), BRIDGE.title)
-    fresh = note("news.md", "# News\n\nThe Alder Bridge was opened in 1932 by Maud Ferris and her crew.\n", "News")
-    after = (await an_investigator(tmp_path, source=MemorySource((later, fresh))).research(QUESTION)).trace_id
-    assert FERRIS.locator == "ferris.md"
+    opened_in = "The Alder Bridge was opened in {} by Maud Ferris."
+    ferris = Cited("ferris.md", "Maud Ferris was an engineer from Dorn.", "Maud Ferris")
+    news = Cited("news.md", "Maud Ferris and her crew opened it.", "News")
+    runs = [
+        Told(f"{opened_in.format(year)} [1] [2]", [Cited("bridge.md", opened_in.format(year), "The bridge"), other])
+        for year, other in ((1931, ferris), (1932, news))
+    ]
+    before, after = [await to_thread.run_sync(written, Store(tmp_path), told) for told in runs]
     async with opened(a_house(tmp_path)) as page:
         assert "Compare (2)" in await page.get(f"/runs/{after}")
         assert "asked 2 times: compare" in await page.get("/runs")

@@ -1,6 +1,7 @@
 """Markup: the one place where text becomes HTML. Whatever is not `Markup` already is cleaned and escaped.
 
-Refuses what a report never needs: handlers, inline styles, anything that loads, links that are not http(s) or local.
+Refuses what nothing here ever needs: handlers, inline styles, links that are not http(s) or local; in a report also
+whatever loads or sends.
 """
 
 import re
@@ -13,11 +14,9 @@ from urllib.parse import urlsplit
 from marchwarden.clean import printable
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-_VOID: Final = frozenset({"meta", "link", "hr", "br"})
-_REFUSED_ELEMENTS: Final = frozenset(
-    {"script", "iframe", "object", "embed", "base", "form", "img", "foreignobject", "animate", "set", "use", "template"}
-)
-_REFUSED_ATTRIBUTES: Final = frozenset({"style", "src", "srcset", "srcdoc", "action", "formaction", "xlink-href"})
+_VOID: Final = frozenset({"meta", "link", "hr", "br", "input"})
+_ADDRESSES: Final = frozenset({"href", "src", "action"})
+_NO_ICON: Final = "data:,"
 _NO_ADDRESS: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -35,12 +34,35 @@ Attribute = str | int | float | bool | None
 Content = Markup | str | int | None
 
 
-def element(name: str, /, *children: Content, **attributes: Attribute) -> Markup:
-    """One element. `class_` is written `class`, `aria_label` `aria-label`; None and False leave an attribute out."""
-    if not _NAME.fullmatch(name) or name.lower() in _REFUSED_ELEMENTS:
-        raise ValueError(f"a report has no element {name!r}")
-    opened = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
-    return Markup(opened if name in _VOID else f"{opened}{joined(children).text}</{name}>")
+@dataclass(frozen=True)
+class Grammar:
+    """What a kind of page is never made of, and how an address within it is written."""
+
+    kind: str
+    elements: frozenset[str]
+    attributes: frozenset[str]
+    local: re.Pattern[str]
+
+    def element(self, name: str, /, *children: Content, **attributes: Attribute) -> Markup:
+        """One element. `class_` is written `class`, `aria_label` `aria-label`; None and False leave one out."""
+        if not _NAME.fullmatch(name) or name.lower() in self.elements:
+            raise ValueError(f"{self.kind} has no element {name!r}")
+        opened = f"<{name}{''.join(self._attribute(key, value) for key, value in attributes.items())}>"
+        return Markup(opened if name in _VOID else f"{opened}{joined(children).text}</{name}>")
+
+    def _attribute(self, key: str, value: Attribute) -> str:
+        name = key.rstrip("_").replace("_", "-")
+        if not _NAME.fullmatch(name) or name.lower().startswith("on") or name.lower() in self.attributes:
+            raise ValueError(f"{self.kind} has no attribute {name!r}")
+        if value is None or value is False:
+            return ""
+        if name.lower() in _ADDRESSES and not self._may_lead_to(str(value)):
+            raise ValueError(f"{self.kind} links to the web or into itself")
+        return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+
+    def _may_lead_to(self, address: str) -> bool:
+        inside = address == _NO_ICON or self.local.fullmatch(address) is not None
+        return inside or http_address(address) is not None
 
 
 def joined(parts: Iterable[Content], between: str = "") -> Markup:
@@ -63,6 +85,20 @@ def http_address(locator: str) -> str | None:
     return locator if plain and not _NO_ADDRESS.search(locator) else None
 
 
+NEVER_ELEMENTS: Final = frozenset(
+    {"object", "embed", "base", "img", "foreignobject", "animate", "set", "use", "template"}
+)
+NEVER_ATTRIBUTES: Final = frozenset({"style", "srcset", "srcdoc", "formaction", "xlink-href"})
+
+_REPORT: Final = Grammar(
+    kind="a report",
+    elements=NEVER_ELEMENTS | {"script", "iframe", "form", "input"},
+    attributes=NEVER_ATTRIBUTES | {"src", "action"},
+    local=re.compile(r"#[A-Za-z0-9-]+"),
+)
+element = _REPORT.element
+
+
 def address(locator: str) -> Markup:
     """A locator as it is; clickable only where it leads to the web."""
     shown = element("span", locator, class_="address")
@@ -77,18 +113,3 @@ def _written(part: Content) -> str:
         case None:
             return ""
     return escape(str(part))
-
-
-def _attribute(key: str, value: Attribute) -> str:
-    name = key.rstrip("_").replace("_", "-")
-    if not _NAME.fullmatch(name) or name.lower().startswith("on") or name.lower() in _REFUSED_ATTRIBUTES:
-        raise ValueError(f"a report has no attribute {name!r}")
-    if value is None or value is False:
-        return ""
-    if name == "href" and not (_is_local(str(value)) or http_address(str(value))):
-        raise ValueError("a report links to the web or into itself")
-    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
-
-
-def _is_local(href: str) -> bool:
-    return re.fullmatch(r"#[A-Za-z0-9-]+", href) is not None or href == "data:,"

@@ -5,7 +5,7 @@ A question belongs to the desk, not to whoever asked it: pages come and go, the 
 
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -24,6 +24,8 @@ AT_ONCE: Final = 4
 MOST_WAITING: Final = 50
 MOST_KEPT: Final = 500
 LINES_KEPT: Final = 200
+MOST_NAMES: Final = 40
+"""A researcher elsewhere names its steps as it likes, and each name would be a row of its own."""
 LEAD: Final = ""
 """The name under which a PI speaks for itself, or the only one who was asked."""
 
@@ -50,7 +52,10 @@ class Line:
 
 @dataclass(eq=False)
 class Job:
-    """One question on the desk. `version` grows with everything that changes, so that a watcher knows what it saw."""
+    """One question on the desk, and what was heard of it, clean and short.
+
+    `version` grows with everything that changes, so that a watcher knows what it saw.
+    """
 
     id: str
     question: str
@@ -79,10 +84,13 @@ class Job:
     def hear(self, progress: Progress) -> None:
         """A PI passes on its researchers' steps under their names: `web search`."""
         name, between, step = progress.step.partition(" ")
-        who, step = (name, step) if between else (LEAD, progress.step)
+        who, step = (one_line(name, 60), one_line(step, 40)) if between else (LEAD, one_line(progress.step, 40))
+        if who not in self.latest and len(self.latest) >= MOST_NAMES:
+            who = LEAD
+        message = one_line(progress.message, 240)
         self.trace_id = progress.trace_id or self.trace_id
-        self.latest[one_line(who, 60)] = progress
-        self.lines.append(Line(self.told + 1, one_line(who, 60), one_line(step, 40), one_line(progress.message, 240)))
+        self.latest[who] = replace(progress, step=step, message=message)
+        self.lines.append(Line(self.told + 1, who, step, message))
 
 
 class Desk:

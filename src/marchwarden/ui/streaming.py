@@ -48,7 +48,7 @@ def _row(job: Job, name: str, progress: Progress) -> dict[str, object]:
     return {
         "name": name,
         "who": job.who(name),
-        "step": progress.step.partition(" ")[2] or progress.step,
+        "step": progress.step,
         "message": progress.message,
         "sources": progress.sources,
         "tokens": progress.tokens_used,

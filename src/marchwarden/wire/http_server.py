@@ -3,28 +3,23 @@
 import hashlib
 import hmac
 import ipaddress
-import logging
-import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import anyio
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marchwarden.errors import InvalidInput
+from marchwarden.wire.listening import in_url, listening, serve_application
 from marchwarden.wire.server import McpServer
-from marchwarden.wire.stopping import stop_signal
 from marchwarden.wire.vocabulary import CALLER_GONE
 
 PATH: Final = "/mcp"
 LARGEST_REQUEST: Final = 1 << 18
 MOST_SESSIONS: Final = 1000
-LAST_WORDS_SEC: Final = 2
 _ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, and refused without a token
 _HTTP_PORT: Final = 80
 
@@ -44,36 +39,17 @@ async def serve_http(
     `Host` headers to answer (`research.example.org:8000`) besides those of the address itself.
     """
     _refuse_an_open_door(host, token, allowed_hosts)
-    with _listening(host, port) as listener:
+    with listening(host, port) as listener:
         bound = listener.getsockname()[1]
         known = [*_own_hosts(host, bound), *allowed_hosts]
         calls = _Calls(_application(server, known))
-        # Critical only: at the end uvicorn reports every connection it had to cut as an error with a stack trace.
-        config = uvicorn.Config(
+        url = f"http://{in_url('127.0.0.1' if host in _ANY_ADDRESS else host)}:{bound}{PATH}"
+        await serve_application(
             calls if token is None else _Guard(calls, token),
-            log_config=None,
-            log_level=logging.CRITICAL,
-            access_log=False,
-            timeout_graceful_shutdown=LAST_WORDS_SEC,
+            listener,
+            there=lambda: announce(url) if announce else None,
+            leaving=calls.abandon,
         )
-        url = f"http://{_in_url('127.0.0.1' if host in _ANY_ADDRESS else host)}:{bound}{PATH}"
-        await _run(_Uvicorn(config, lambda: announce(url) if announce else None), listener, calls)
-
-
-async def _run(web: "_Uvicorn", listener: socket.socket, calls: "_Calls") -> None:
-    async def serve() -> None:
-        # Shielded, because uvicorn cleans up only when asked to leave; its leaving is bounded by its own timeout.
-        with anyio.CancelScope(shield=True):
-            await web.serve(sockets=[listener])
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(serve)
-        try:
-            await stop_signal()
-        finally:
-            calls.abandon()
-            web.should_exit = True
 
 
 def _application(server: McpServer, known: Sequence[str]) -> ASGIApp:
@@ -104,41 +80,8 @@ def _is_loopback(host: str) -> bool:
 
 def _own_hosts(host: str, port: int) -> list[str]:
     names = ["127.0.0.1", "localhost", "[::1]"] if _is_loopback(host) or host in _ANY_ADDRESS else []
-    names = list(dict.fromkeys([*names, *([] if host in _ANY_ADDRESS else [_in_url(host)])]))
+    names = list(dict.fromkeys([*names, *([] if host in _ANY_ADDRESS else [in_url(host)])]))
     return [*(f"{name}:{port}" for name in names), *(names if port == _HTTP_PORT else [])]
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        raise InvalidInput(f"cannot listen on {_in_url(host)}:{port}: {error}") from error
-    with listener:
-        # Asyncio sets this on sockets it opened itself; without it an answer waits 40 ms for an acknowledgement.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        yield listener
-
-
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn that says when it listens and leaves signals to us: it would raise them again when it is done."""
-
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._listening = listening
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._listening()
 
 
 class _Calls:

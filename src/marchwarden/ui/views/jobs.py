@@ -91,11 +91,10 @@ def _row(job: Job, name: str, progress: Progress) -> Markup:
         max=max(progress.token_budget, 1),
         aria_label=f"Tokens of {job.who(name)}",
     )
-    step = progress.step.partition(" ")[2] or progress.step
     return element(
         "tr",
         element("th", job.who(name), scope="row"),
-        element("td", element("strong", one_line(step, 40)), " ", element("span", one_line(progress.message, 240))),
+        element("td", element("strong", progress.step), " ", element("span", progress.message)),
         element("td", str(progress.sources)),
         element("td", spent, element("small", f"{progress.tokens_used:,} of {progress.token_budget:,}")),
         data_who=name,
