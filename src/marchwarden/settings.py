@@ -49,7 +49,7 @@ class Settings:
     def of(cls, environ: Mapping[str, str], dotenv: str = "") -> Self:
         """The environment wins over `.env`, and both over the defaults."""
         known = {**parsed_dotenv(dotenv), **environ}
-        home = Path(known.get("MARCHWARDEN_HOME") or Path.home() / HOME)
+        home = Path(known.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser()
         return cls(
             trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
             index_dir=home / "index",

@@ -1,4 +1,3 @@
-import os
 import shutil
 import subprocess
 import sys
@@ -7,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from marchwarden.cli.completing import SHELLS
+from marchwarden.store import Store
 from tests.cli.conftest import bare_environment
 from tests.cli.in_process import Shell
+from tests.reports.samples import Told, written
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -22,9 +23,25 @@ def test_the_script_of_each_shell_is_printed_and_that_shell_can_read_it(tmp_path
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_what_the_script_asks_for_is_answered():
-    asked = {"_MARCHWARDEN_COMPLETE": "bash_complete", "COMP_WORDS": "marchwarden mcp-config cl", "COMP_CWORD": "2"}
+def completed(words: str, kind: str = "bash", **more: str) -> str:
+    asked = {"_MARCHWARDEN_COMPLETE": f"{kind}_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     command = [sys.executable, "-m", "marchwarden"]
-    environment = {**bare_environment(), **asked, "PATH": os.environ["PATH"]}
+    environment = {**bare_environment(), **asked, **more}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert done.stdout.split() == ["plain,claude-desktop", "plain,claude-code"]
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_what_the_script_asks_for_is_answered():
+    assert completed("marchwarden mcp-config cl").split() == ["plain,claude-desktop", "plain,claude-code"]
+
+
+def test_a_trace_id_is_completed_to_those_there_are_with_what_was_asked(tmp_path: Path):
+    store = Store(tmp_path / "home" / "traces")
+    run = written(store, Told("One.", question="Who \x1b[31mrepainted it?"))
+    written(store, Told("Two.", question="Who else?"))
+    home = {"MARCHWARDEN_HOME": str(tmp_path / "home")}
+    assert completed(f"marchwarden verify {run[:6]}", **home) == f"plain,{run}\n"
+    assert completed(f"marchwarden report {run[:6]}", "zsh", **home) == f"plain\n{run}\nWho [31mrepainted it?\n"
+    assert completed("marchwarden replay --rerun ", **home).count("plain,") == 2
+    assert completed("marchwarden resume ", MARCHWARDEN_HOME=str(tmp_path / "nowhere")).strip() == ""

@@ -105,6 +105,7 @@ def test_every_help_fits_eighty_columns_and_its_options_are_explained(path: str)
         "resume",
         "verify",
         "refresh",
+        "replay",
         "traces",
         "costs",
         "researchers",

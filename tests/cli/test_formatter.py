@@ -52,7 +52,7 @@ def test_a_result_reads_from_the_answer_down_to_its_trace():
 
 def test_verbose_adds_iterations_and_an_incomplete_trace_says_so():
     told = shown(formatter.result(a_result().model_copy(update={"trace_complete": False}), verbose=True))
-    assert "Cost: 10 tokens, 1 iterations, 0.10 s, mind m" in told
+    assert "Cost: 10 tokens, 1 iteration, 0.10 s, mind m" in told
     assert "incomplete: the disk was full" in told
 
 

@@ -67,6 +67,20 @@ def test_what_a_host_could_only_fail_with_is_refused(shell: Shell, given: list[s
     assert "pw123" not in done.stderr
 
 
+def test_settings_are_passed_on_with_whole_paths_but_no_address_that_holds_a_password(shell: Shell):
+    given = {
+        "MARCHWARDEN_TRACE_DIR": "runs",
+        "MARCHWARDEN_MODEL": "ollama:qwen3",
+        "OLLAMA_BASE_URL": "http://me:pw123@models.example/v1",
+        "MARCHWARDEN_DEBUG": "1",
+    }
+    done = shell.run("mcp-config", "cursor", **given)
+    told = server("cursor", done.stdout)["env"]
+    runs = str(shell.folder / "runs")
+    home = str(shell.home)
+    assert told == {"MARCHWARDEN_MODEL": "ollama:qwen3", "MARCHWARDEN_HOME": home, "MARCHWARDEN_TRACE_DIR": runs}
+
+
 def test_an_unknown_host_is_refused_with_those_there_are(shell: Shell):
     done = shell.run("mcp-config", "emacs")
     assert (done.returncode, "claude-desktop" in done.stderr) == (2, True)

@@ -61,7 +61,7 @@ async def test_elsewhere_each_step_is_a_quiet_line_with_what_is_left():
         await watcher.report(step)
     assert watcher.trace_id == "t"
     assert told.getvalue().splitlines()[-1] == (
-        "web fetch: reading 3 of 9 sources found (6100 of 7000 tokens left, 3 sources)"
+        "web: reading 3 of 9 sources found (6100 of 7000 tokens left, 3 sources)"
     )
 
 

@@ -4,6 +4,8 @@ import json
 import logging
 import multiprocessing
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import anyio
@@ -111,6 +113,41 @@ def test_a_failed_step_is_a_warning_with_its_reason(log):
         anyio.run(main)
     (line,) = lines(log)
     assert (line["level"], line["failed"], line["locator"]) == ("WARNING", "InvalidInput: no such thing", "here")
+
+
+def test_a_step_that_was_called_off_is_no_warning(log):
+    in_json(log)
+
+    async def main() -> None:
+        with anyio.move_on_after(0):
+            await timed("fetch", anyio.sleep_forever)
+
+    anyio.run(main)
+    (line,) = lines(log)
+    assert (line["level"], line["failed"]) == ("INFO", "called off")
+
+
+IN_A_PROGRAM = """
+import logging
+from pathlib import Path
+import anyio
+from marchwarden import ask
+from marchwarden.logs import tell
+from marchwarden.researchers.files import FilesResearcher
+ask(FilesResearcher(*[str(path) for path in Path().glob("*.md")], trace_dir="kept"), "Who opened it?", depth="shallow")
+tell("a failed step", logging.WARNING)
+logging.getLogger("marchwarden.wire").error("it broke")
+root, ours = logging.getLogger(), logging.getLogger("marchwarden")
+print(root.handlers, root.level, ours.level, [type(each).__name__ for each in ours.handlers])
+"""
+
+
+def test_a_program_that_sets_up_no_log_hears_nothing_and_finds_logging_as_it_left_it(tmp_path):
+    (tmp_path / "a.md").write_text("Maud Ferris opened it in 1931.")
+    command = [sys.executable, "-c", IN_A_PROGRAM]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "[] 30 0 ['NullHandler']\n"
 
 
 def test_without_a_word_in_the_environment_only_errors_are_told(capsys):

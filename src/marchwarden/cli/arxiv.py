@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
+
 if TYPE_CHECKING:
     from marchwarden.researchers.arxiv.library import Kept, Library
     from marchwarden.settings import Settings
@@ -48,7 +50,7 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
 
 
 @arxiv.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@options.as_json("The list as JSON.")
 @click.pass_obj
 def list_(settings: "Settings", as_json: bool) -> None:
     """List the papers of the library, the latest addition first.
@@ -68,7 +70,7 @@ def list_(settings: "Settings", as_json: bool) -> None:
 
 @arxiv.command()
 @click.argument("id_", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="The paper as JSON.")
+@options.as_json("The paper as JSON.")
 @click.pass_obj
 def info(settings: "Settings", id_: str, as_json: bool) -> None:
     """Show what the library holds of a paper.

@@ -1,15 +1,17 @@
 """The commands that research: ask, resume, batch."""
 
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from marchwarden.cli import options
 from marchwarden.cli.choosing import Choice, again
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from rich.console import RenderableType
 
     from marchwarden.contract import ResearchRequest, ResearchResult
@@ -17,52 +19,15 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
     from marchwarden.store import Store
 
-DEPTHS = ("shallow", "balanced", "deep")
-
-Command = TypeVar("Command", bound=Callable[..., object])
-
-
-def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-where = _shared(
-    click.option(
-        "--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable."
-    ),
-    click.option(
-        "--db", "databases", multiple=True, metavar="URL_OR_PATH", help="A database to answer from; repeatable."
-    ),
-    click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this one; repeatable."),
-    click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model."),
-)
-limits = _shared(
-    click.option(
-        "--depth", type=click.Choice(DEPTHS), default="balanced", show_default=True, help="How long to go on."
-    ),
-    click.option("--budget", type=click.IntRange(min=1000), metavar="TOKENS", help="At most so many tokens."),
-    click.option("--max-iterations", type=click.IntRange(1, 20), metavar="N", help="At most so many rounds."),
-    click.option("--max-sources", type=click.IntRange(min=1), metavar="N", help="At most so many documents fetched."),
-    click.option("--source-filter", metavar="DOMAINS", help="Only these domains or suffixes: .gov,.edu"),
-)
-trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Only the ResearchResult, as JSON, on stdout.")
-verbose = click.option("--verbose", "-v", is_flag=True, help="Also tokens, iterations and time.")
-
 
 @click.command()
 @click.argument("question")
-@where
-@limits
+@options.where
+@options.limits
 @click.option("--context", default=None, help="What is known already and need not be found again.")
-@as_json
-@verbose
-@trace_dir
+@options.as_json("Only the ResearchResult, as JSON, on stdout.")
+@options.verbose
+@options.trace_dir
 @click.option("--local/--mcp", default=False, help="In this process, or through an MCP server of its own (default).")
 @click.pass_obj
 def ask(
@@ -113,11 +78,11 @@ def ask(
 
 
 @click.command()
-@click.argument("trace_id")
+@options.trace_id
 @click.option("--mind", metavar="MIND", help="Another mind than the run had.")
-@as_json
-@verbose
-@trace_dir
+@options.as_json("Only the ResearchResult, as JSON, on stdout.")
+@options.verbose
+@options.trace_dir
 @click.pass_obj
 def resume(
     settings: "Settings", trace_id: str, mind: str | None, as_json: bool, verbose: bool, trace_dir: Path | None
@@ -137,12 +102,12 @@ def resume(
 
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path))
-@where
+@options.where
 @click.option(
     "--out", "-o", "results", type=click.Path(path_type=Path), required=True, help="Where the results go, a line each."
 )
 @click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at once.")
-@trace_dir
+@options.trace_dir
 @click.pass_obj
 def batch(
     settings: "Settings",
@@ -171,11 +136,13 @@ def batch(
     return 0
 
 
-def forked(settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int) -> int:
+def forked(
+    settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int, *, as_json: bool = False
+) -> int:
     """Go on from a step of a run, as a run of its own."""
     investigator = again(store.reread(trace_id).opening, settings, store.folder, mind)
     found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
-    return _print(found, settings, store.folder)
+    return _print(found, settings, store.folder, as_json=as_json)
 
 
 def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
@@ -205,7 +172,7 @@ def _print(
         console = Console(highlight=False)
         console.print(formatter.result(found, verbose=verbose))
         if verbose:
-            console.print(_bill(found, settings, kept))
+            console.print("\nSpent by step", _bill(found, settings, kept), sep="\n")
     return 0 if found.citations else 1
 
 

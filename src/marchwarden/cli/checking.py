@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.looking import trace_dir
+from marchwarden.cli import options
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("trace_id")
-@click.option("--json", "as_json", is_flag=True, help="Documents and statements as JSON.")
-@trace_dir
+@options.trace_id
+@options.as_json("Documents and statements as JSON.")
+@options.trace_dir
 @click.pass_obj
 def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path | None) -> int:
     """Fetch what a run cites again, and list the statements that lost support. Exit 0 if all still stand, else 1.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.looking import trace_dir
+from marchwarden.cli import options
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -47,8 +47,8 @@ class Survey:
 
 @click.command()
 @click.option("--delete", is_flag=True, help="Delete them; without, they are only counted.")
-@click.option("--json", "as_json", is_flag=True, help="The counts as JSON.")
-@trace_dir
+@options.as_json("The counts as JSON.")
+@options.trace_dir
 @click.pass_obj
 def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None) -> None:
     """Find what the archive keeps for no run at all. A dry run, unless --delete.
@@ -122,20 +122,18 @@ def _deleted(body: Body) -> bool:
 
 
 def _told(found: Survey, deleted: list[Body], *, asked: bool) -> str:
-    lines = [f"{_count(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {_count(found.runs, 'run')}"]
+    from marchwarden.cli.formatter import counted
+
+    lines = [f"{counted(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {counted(found.runs, 'run')}"]
     if not found.unneeded:
         return "\n".join([*lines, "nothing to collect"])
     lines.append(f"{len(found.unneeded)} of them, {_size(found.unneeded_size)}, no run refers to")
     if asked:
         freed = sum(body.size for body in deleted)
-        lines.append(f"deleted {_count(len(deleted), 'body', 'bodies')}, {_size(freed)}")
+        lines.append(f"deleted {counted(len(deleted), 'body', 'bodies')}, {_size(freed)}")
     else:
         lines.append("`marchwarden gc --delete` deletes them")
     return "\n".join(lines)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def _size(size: int) -> str:

@@ -1,23 +1,35 @@
 """The command that examines the whole installation: what is well, what is missing, what is broken, and what helps."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from marchwarden.cli.looking import trace_dir
+from marchwarden.cli import options
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
+
+State = Literal["ok", "missing", "broken"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `missing` is what one can do without; `remedy` is what helps."""
+
+    subject: str
+    state: State
+    detail: str
+    remedy: str = ""
 
 
 @click.command()
 @click.option("--all", "whole", is_flag=True, help="Every archived body and every index, not only a sample.")
 @click.option("--offline", is_flag=True, help="Do not look whether anybody can be reached.")
-@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
-@trace_dir
+@options.as_json("The findings as JSON.")
+@options.trace_dir
 @click.pass_obj
 def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trace_dir: Path | None) -> int:
     """Look whether everything is there and well, and say what helps where it is not.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
 from marchwarden.cli.choosing import Choice
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 )
 @click.option("--compare", "other", type=click.Path(path_type=Path, exists=True), help="Results of an earlier run.")
 @click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write the report as a page there.")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+@options.as_json("The report as JSON on stdout.")
 @click.option("--gate", "is_gated", is_flag=True, help="Exit 1 where a figure is below its floor.")
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+@options.trace_dir
 @click.pass_obj
 def evaluate(
     settings: "Settings",

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.findings import Finding
+from marchwarden.cli.doctoring import Finding
 from marchwarden.cli.variables import KEYS
 from marchwarden.cli.versions import versions
 
@@ -50,22 +50,21 @@ def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def _mind(settings: "Settings") -> Finding:
     from marchwarden.errors import InvalidInput
-    from marchwarden.minds.choosing import chosen_mind, mind_notice
+    from marchwarden.minds.choosing import chosen_mind
 
     try:
         mind = chosen_mind(None, settings.environ)
     except InvalidInput as error:
         return Finding("mind", "broken", str(error), "or set MARCHWARDEN_MODEL=extractive, which needs nothing")
-    return Finding("mind", "ok", mind_notice(settings.environ) or f"{mind.model_id} serves")
+    return Finding("mind", "ok", f"{mind.model_id} serves where --mind names no other")
 
 
 def _folder(kept: Path) -> Finding:
-    """Whether a trace could be written there."""
+    """Whether a trace could be written there. The folder itself is made when there is something to keep."""
     import tempfile
 
     try:
-        kept.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=kept):
+        with tempfile.TemporaryFile(dir=_nearest(kept)):
             return Finding("trace folder", "ok", str(kept))
     except OSError as error:
         told = f"{kept} cannot be written: {error.strerror}"
@@ -73,28 +72,33 @@ def _folder(kept: Path) -> Finding:
 
 
 def _disk(kept: Path) -> Finding:
-    there = next(folder for folder in (kept, *kept.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(_nearest(kept)).free
     told = f"{free / 1e9:.1f} GB free"
     if free >= LITTLE_SPACE:
         return Finding("disk", "ok", told)
     return Finding("disk", "broken", told, "make room: `marchwarden gc` counts what no run refers to any more")
 
 
+def _nearest(folder: Path) -> Path:
+    """The folder, or what there is of the way to it."""
+    return next(each for each in (folder, *folder.absolute().parents) if each.exists())
+
+
 def traces(store: "Store", most: int | None) -> Finding:
     """Whether the chains of the latest runs are whole."""
     ids = store.traces()
-    looked_at = {trace_id: store.chain(trace_id) for trace_id in ids[:most]}
-    damaged = [trace_id for trace_id, chain in looked_at.items() if chain.damage]
-    unfinished = [
-        trace_id
-        for trace_id, chain in looked_at.items()
-        if not chain.damage and (not chain.entries or chain.entries[-1].action != "result")
-    ]
-    told = f"{len(looked_at)} of {len(ids)} looked at"
+    if not ids:
+        return Finding("traces", "ok", "no run yet", "`marchwarden ask` makes one")
+    states = {trace_id: _state(store, trace_id) for trace_id in ids[:most]}
+    damaged = [trace_id for trace_id, state in states.items() if state == "damaged"]
+    unfinished = [trace_id for trace_id, state in states.items() if state == "unfinished"]
+    told = f"{len(states)} of {len(ids)} looked at"
     if damaged:
         return Finding(
-            "traces", "broken", f"{told}, {len(damaged)} damaged: {_some(damaged)}", "`marchwarden verify` says where"
+            "traces",
+            "broken",
+            f"{told}, {len(damaged)} damaged: {_some(damaged)}",
+            f"`marchwarden verify {damaged[0]}` says where; restore it from a backup, or delete it",
         )
     if unfinished:
         told = f"{told}, all whole; unfinished: {_some(unfinished)}"
@@ -102,22 +106,42 @@ def traces(store: "Store", most: int | None) -> Finding:
     return Finding("traces", "ok", f"{told}, all whole")
 
 
+def _state(store: "Store", trace_id: str) -> str:
+    from marchwarden.errors import UnknownTrace
+
+    try:
+        chain = store.chain(trace_id)
+    except UnknownTrace:
+        # It is listed and cannot be read: whoever wants it will fail likewise.
+        return "damaged"
+    if chain.damage:
+        return "damaged"
+    return "finished" if chain.entries and chain.entries[-1].action == "result" else "unfinished"
+
+
 def archive(store: "Store", most: int | None) -> Finding:
     """Whether the latest bodies still have their hashes."""
-    from marchwarden.archive import digest
-
     bodies = [path for path in store.archive.folder.glob("[0-9a-f][0-9a-f]/*") if not path.name.startswith(".")]
     bodies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    if not bodies:
+        return Finding("archive", "ok", "nothing kept yet")
     looked_at = bodies[:most]
-    damaged = [
-        name for path in looked_at if digest(path.read_bytes()) != (name := f"sha256:{path.parent.name}{path.name}")
-    ]
+    damaged = [f"sha256:{path.parent.name}{path.name}" for path in looked_at if not _has_its_hash(path)]
     told = f"{len(looked_at)} of {len(bodies)} bodies looked at"
     if damaged:
         remedy = "runs that cite them cannot be proved any more: restore them from a backup, or ask again"
         return Finding("archive", "broken", f"{told}, {len(damaged)} damaged: {_some(damaged)}", remedy)
     hint = "" if len(looked_at) == len(bodies) else "`marchwarden doctor --all` looks at every one"
     return Finding("archive", "ok", f"{told}, all have their hash", hint)
+
+
+def _has_its_hash(body: Path) -> bool:
+    from marchwarden.archive import digest
+
+    try:
+        return digest(body.read_bytes()) == f"sha256:{body.parent.name}{body.name}"
+    except OSError:
+        return False
 
 
 def index(folder: Path, *, whole: bool) -> Finding:
@@ -132,7 +156,7 @@ def index(folder: Path, *, whole: bool) -> Finding:
         return Finding(
             "index", "broken", f"damaged: {_some(damaged)}", "delete the folder; it is built again when asked"
         )
-    return Finding("index", "ok", f"{len(found)} folders, {documents} documents" if found else "no folder indexed yet")
+    return Finding("index", "ok", f"folders {len(found)}, documents {documents}" if found else "no folder indexed yet")
 
 
 def _documents(path: Path, *, whole: bool) -> int | None:

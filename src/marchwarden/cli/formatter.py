@@ -12,7 +12,6 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from marchwarden.clean import one_line, printable
-from marchwarden.cli.findings import Finding
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.costs import Sum
 from marchwarden.trace import Entry
@@ -20,6 +19,7 @@ from marchwarden.validation import Standing, Statement, Visit
 from marchwarden.verification import Check
 
 if TYPE_CHECKING:
+    from marchwarden.cli.doctoring import Finding
     from marchwarden.orchestrator.health import Health
 
 _BANDS = (
@@ -29,6 +29,7 @@ _BANDS = (
     (0.0, "have a person look"),
 )
 _SHOWN_IN_A_STEP = 200
+_SHORT_HASH = len("sha256:") + 12
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def checks(found: Sequence[Check]) -> RenderableType:
     return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
 
 
-def findings(found: Sequence[Finding]) -> RenderableType:
+def findings(found: "Sequence[Finding]") -> RenderableType:
     """What a doctor found, each with what helps."""
     marks = {"ok": ("ok      ", "green"), "missing": ("missing ", "yellow"), "broken": ("BROKEN  ", "bold red")}
     lines: list[RenderableType] = []
@@ -131,6 +132,11 @@ def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
     """Sums, one a line, and what they come to; tokens without a known price are never passed over."""
     lines = [_text(f"{each.name:40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)]
     return Group(*lines)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun, in the right form."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def _dollars(each: Sum) -> str:
@@ -217,10 +223,9 @@ def _entry(head: str, detail: str) -> RenderableType:
 def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
     cost = found.cost_metadata
     if verbose:
-        yield _text(
-            f"Cost: {cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.2f} s, "
-            f"mind {one_line(cost.model_id, 80)}"
-        )
+        rounds = counted(cost.iterations_run, "iteration")
+        spent = f"Cost: {cost.tokens_used} tokens, {rounds}, {cost.wall_time_sec:.2f} s"
+        yield _text(f"{spent}, mind {one_line(cost.model_id, 80)}")
     else:
         yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
     note = "" if found.trace_complete else "  (incomplete: the disk was full)"
@@ -249,7 +254,7 @@ def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
         case {"request": {"question": question}}:
             yield f"question: {question}"
         case {"content_hash": name, "content_length": length}:
-            yield f"kept {length} bytes as {name}"
+            yield f"kept {length} bytes as {str(name)[:_SHORT_HASH]}"
         case {"result": {"answer": answer, "confidence": confidence}}:
             yield f"confidence {confidence}: {answer}"
         case {"result": {"queries": [*queries]}}:

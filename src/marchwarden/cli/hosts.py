@@ -9,24 +9,25 @@ from urllib.parse import urlsplit
 
 import click
 
-from marchwarden.cli.variables import KEYS
+from marchwarden.cli import options
+from marchwarden.cli.variables import KEYS, VARIABLES
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 PLACES = {
-    "claude-desktop": "claude_desktop_config.json (Settings, Developer, Edit Config), then start Claude Desktop again",
+    "claude-desktop": "claude_desktop_config.json (Settings > Developer > Edit Config)",
     "claude-code": ".mcp.json in your project",
-    "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json in your project",
-    "vscode": ".vscode/mcp.json in your project, or what `MCP: Open User Configuration` opens",
+    "cursor": ".cursor/mcp.json in your project, or ~/.cursor/mcp.json",
+    "vscode": ".vscode/mcp.json in your project",
 }
-_PLAIN = ("MARCHWARDEN_HOME", "MARCHWARDEN_TRACE_DIR", "MARCHWARDEN_MODEL", "MARCHWARDEN_SEARXNG_URL", "PGUSER")
+_OWN = frozenset({"MARCHWARDEN_DB", "MARCHWARDEN_DEBUG"})
+"""Variables that are about a command typed here, and nothing for a host."""
 
 
 @click.command("mcp-config")
 @click.argument("host", type=click.Choice([*PLACES]))
-@click.option("--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable.")
-@click.option("--db", "databases", multiple=True, metavar="URL_OR_PATH", help="A database to answer from; repeatable.")
+@options.readings
 @click.option("--name", default="marchwarden", show_default=True, help="What the host will call it.")
 @click.pass_obj
 def mcp_config(
@@ -43,16 +44,16 @@ def mcp_config(
     arguments += [part for folder in folders for part in ("--files", str(Path(folder).expanduser().absolute()))]
     arguments += [part for each in databases for part in ("--db", _database(each))]
     click.echo(json.dumps(_snippet(host, name, arguments, settings.environ), indent=2, ensure_ascii=False))
-    click.echo(f"goes into {PLACES[host]}; add it to what is there", err=True)
-    missing = [each.name for each in KEYS if settings.environ.get(each.name)]
-    if missing and host == "claude-desktop":
-        click.echo(f'keys are not printed: write {", ".join(missing)} into its "env" yourself', err=True)
+    click.echo(f"add this to {PLACES[host]}", err=True)
+    keys = [each.name for each in KEYS if settings.environ.get(each.name)]
+    if keys and host == "claude-desktop":
+        click.echo(f'keys are not printed: write {", ".join(keys)} into its "env" yourself', err=True)
 
 
 def _snippet(host: str, name: str, arguments: list[str], environ: Mapping[str, str]) -> Mapping[str, object]:
     server: dict[str, object] = {"command": arguments[0], "args": arguments[1:]}
     keys = [each.name for each in KEYS if environ.get(each.name)]
-    plain = {variable: environ[variable] for variable in _PLAIN if environ.get(variable)}
+    plain = _plain(environ)
     match host:
         case "vscode":
             env = {**plain, **{key: f"${{input:{key}}}" for key in keys}}
@@ -69,6 +70,16 @@ def _snippet(host: str, name: str, arguments: list[str], environ: Mapping[str, s
     return {"mcpServers": {name: {**server, **({"env": env} if env else {})}}}
 
 
+def _plain(environ: Mapping[str, str]) -> dict[str, str]:
+    """Every setting that is no secret: a host stands in another folder, without our `.env` and our relative paths."""
+    told = {}
+    for each in VARIABLES:
+        value = environ.get(each.name, "")
+        if value and not each.is_key and each.name not in _OWN and not _password(value):
+            told[each.name] = str(Path(value).expanduser().absolute()) if each.is_path else value
+    return told
+
+
 def _command() -> list[str]:
     """Ours by its whole path: a host has another PATH than the shell."""
     script = Path(sys.executable).with_name("marchwarden")
@@ -80,9 +91,17 @@ def _database(named: str) -> str:
 
     if "://" not in named:
         return str(Path(named).expanduser().absolute())
-    if urlsplit(named).password:
+    if _password(named):
         raise InvalidInput("leave the password out of the URL: it would stand in a file; set PGPASSWORD instead")
     return named
+
+
+def _password(address: str) -> bool:
+    """Whether it says one, or cannot be read, so that nobody knows."""
+    try:
+        return bool(urlsplit(address).password)
+    except ValueError:
+        return True
 
 
 def _refuse_missing(folders: tuple[str, ...]) -> None:

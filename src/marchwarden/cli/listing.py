@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
+
 if TYPE_CHECKING:
     from marchwarden.orchestrator.health import Health
     from marchwarden.settings import Settings
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@options.as_json("The list as JSON.")
 @click.pass_obj
 def researchers(settings: "Settings", as_json: bool) -> int:
     """List the researchers that can be asked: built in, and registered in researchers.toml. Exit 1 if one is down.

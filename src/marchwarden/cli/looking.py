@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
+
 if TYPE_CHECKING:
     from marchwarden.cli.formatter import TraceSummary
     from marchwarden.settings import Settings
     from marchwarden.store import Store
-
-trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+    from marchwarden.trace import Entry
 
 
 @click.command()
-@click.argument("trace_id")
+@options.trace_id
 @click.option("--rerun", is_flag=True, help="Run it again from trace and archive alone, and compare.")
 @click.option("--mind", metavar="MIND", help="With --from: let this mind go on, as a run of its own.")
 @click.option("--from", "step", type=click.IntRange(min=2), metavar="STEP", help="The first step that is done anew.")
-@trace_dir
+@options.as_json("The steps, the comparison or the new result as JSON.")
+@options.trace_dir
 @click.pass_obj
 def replay(
-    settings: "Settings", trace_id: str, rerun: bool, mind: str | None, step: int | None, trace_dir: Path | None
+    settings: "Settings",
+    trace_id: str,
+    rerun: bool,
+    mind: str | None,
+    step: int | None,
+    as_json: bool,
+    trace_dir: Path | None,
 ) -> int:
     """Show a run step by step; run it again from its trace alone; or fork it from a step, with another mind.
 
@@ -40,18 +48,21 @@ def replay(
         raise click.UsageError("--mind needs --from STEP: the step from which it goes on")
     store = _store(settings, trace_dir)
     if step:
-        return forked(settings, store, trace_id, mind, step)
-    return _rerun(store, trace_id) if rerun else _walk(store, trace_id)
+        return forked(settings, store, trace_id, mind, step, as_json=as_json)
+    return _rerun(store, trace_id, as_json=as_json) if rerun else _walk(store, trace_id, as_json=as_json)
 
 
-def _walk(store: "Store", trace_id: str) -> int:
+def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     from marchwarden.cli import formatter
     from marchwarden.cli.paging import show
     from marchwarden.record import Opening
 
     chain = store.chain(trace_id)
     Opening.of(chain.entries, trace_id)
-    show(formatter.steps(chain.entries))
+    if as_json:
+        click.echo(json.dumps([_line(entry) for entry in chain.entries], ensure_ascii=False))
+    else:
+        show(formatter.steps(chain.entries))
     ended = bool(chain.entries) and chain.entries[-1].action == "result"
     if chain.damage or chain.torn or not ended:
         why = chain.damage or ("its last line is torn" if chain.torn else "it has no result yet")
@@ -60,7 +71,13 @@ def _walk(store: "Store", trace_id: str) -> int:
     return 0
 
 
-def _rerun(store: "Store", trace_id: str) -> int:
+def _line(entry: "Entry") -> dict[str, object]:
+    """A step as it stands in the trace, without what chains it to the one before."""
+    head = {"step": entry.step, "action": entry.action, "timestamp": entry.timestamp, "decision": entry.decision}
+    return {**head, **entry.fields}
+
+
+def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     import anyio
 
     from marchwarden.cli.choosing import without_anybody
@@ -68,18 +85,23 @@ def _rerun(store: "Store", trace_id: str) -> int:
     from marchwarden.replay import rerun
 
     done = anyio.run(rerun, store, trace_id, ExtractiveMind(), without_anybody)
-    if done.differences:
+    if as_json:
+        click.echo(json.dumps({"identical": not done.differences, "differences": done.differences}))
+    elif done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
-        return 1
-    click.echo(f"identical: {len(done.result.citations)} citations, confidence {done.result.confidence}")
-    return 0
+    else:
+        from marchwarden.cli.formatter import counted
+
+        cited = counted(len(done.result.citations), "citation")
+        click.echo(f"identical: {cited}, confidence {done.result.confidence}")
+    return 1 if done.differences else 0
 
 
 @click.command()
-@click.argument("trace_id")
+@options.trace_id
 @click.option("--online", is_flag=True, help="Then fetch what it cites again, and say how each document stands today.")
-@click.option("--json", "as_json", is_flag=True, help="The checks as JSON.")
-@trace_dir
+@options.as_json("The checks as JSON.")
+@options.trace_dir
 @click.pass_obj
 def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, trace_dir: Path | None) -> int:
     """Prove every citation of a run again, with no model and, unless --online, no network. Exit 0 if all hold, else 1.
@@ -110,12 +132,12 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@options.as_json("The list as JSON.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
 @click.option(
     "--search", "words", metavar="WORDS", help="Only runs whose question, answer or sources have all of them."
 )
-@trace_dir
+@options.trace_dir
 @click.pass_obj
 def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, trace_dir: Path | None) -> None:
     """List the runs, the latest first.
@@ -168,8 +190,8 @@ def _summary(store: "Store", trace_id: str) -> "TraceSummary":
 @click.option(
     "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Sums by."
 )
-@click.option("--json", "as_json", is_flag=True, help="The sums as JSON.")
-@trace_dir
+@options.as_json("The sums as JSON.")
+@options.trace_dir
 @click.pass_obj
 def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) -> None:
     """Sum what all runs have spent, from their traces and the price table.

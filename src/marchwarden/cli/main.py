@@ -28,6 +28,7 @@ from marchwarden.cli.serving import serve
 from marchwarden.cli.starting import START, init
 
 INTERRUPTED = 130
+LONGEST_COMPLAINT = 2_000
 
 
 @click.group(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -43,9 +44,7 @@ def marchwarden(context: click.Context) -> None:
     Exit codes: 0 answered with evidence, 1 landed without evidence or a check failed, 2 bad input, 130 interrupted.
     """
     from marchwarden.logs.setting import set_up
-    from marchwarden.settings import Settings
 
-    context.obj = Settings.of(os.environ, _dotenv())
     set_up(context.obj.environ)
     if context.invoked_subcommand is None:
         click.echo(START)
@@ -78,8 +77,12 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Whatever goes wrong, a person sees one line, and the stack only when asked for."""
+    from marchwarden.settings import Settings
+
     try:
-        status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False)
+        # Given here and not by the group: a shell that asks for completions never gets as far as that.
+        settings = Settings.of(os.environ, _dotenv())
+        status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False, obj=settings)
     except click.UsageError as error:
         _fail(_usage(error), 2)
     except click.ClickException as error:
@@ -112,7 +115,9 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _fail(line: str, status: int) -> None:
-    click.echo(f"marchwarden: {' '.join(line.split())}", err=True)
+    from marchwarden.clean import one_line
+
+    click.echo(f"marchwarden: {one_line(line, LONGEST_COMPLAINT)}", err=True)
     sys.exit(status)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from marchwarden.cli.findings import Finding
+from marchwarden.cli.doctoring import Finding
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings

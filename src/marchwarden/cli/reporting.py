@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
+
 if TYPE_CHECKING:
     from marchwarden.pricing import Prices
     from marchwarden.reports.bundle import Bundle
@@ -15,12 +17,12 @@ _BY_NAME = {".html": "html", ".htm": "html", ".md": "md", ".bib": "bibtex", ".js
 
 
 @click.command()
-@click.argument("trace_id")
+@options.trace_id
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to write it; without, on stdout."
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the name of the output, else html.")
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+@options.trace_dir
 @click.pass_obj
 def report(settings: "Settings", trace_id: str, output: Path | None, form: str | None, trace_dir: Path | None) -> int:
     """Make one file of a run: the answer, and every excerpt highlighted in the text it came from.

@@ -19,7 +19,6 @@ SECTIONS = {
         "verify": "Prove every citation of a run again.",
         "refresh": "What a run cites, held against today.",
         "eval": "Measure a researcher over known answers.",
-        "calibrate": "Fit confidence to what was measured.",
     },
     "Researchers": {
         "researchers": "Who can be asked, and how they are.",

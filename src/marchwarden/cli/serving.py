@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
 from marchwarden.researchers.arxiv.server import serve_arxiv
 from marchwarden.researchers.database.server import serve_database
 from marchwarden.researchers.files.server import serve_files
@@ -24,9 +25,8 @@ def serve() -> None:
 
 
 @click.command("pi")
-@click.option("--files", "folders", multiple=True, metavar="PATH", help="A folder or file to answer from; repeatable.")
-@click.option("--db", "databases", multiple=True, metavar="URL_OR_PATH", help="A database to answer from; repeatable.")
-@click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this one; repeatable.")
+@options.readings
+@options.researchers
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
 @click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")

@@ -11,6 +11,7 @@ class Variable:
     meaning: str
     example: str = ""
     is_key: bool = False
+    is_path: bool = False
 
 
 SECTIONS: dict[str, tuple[Variable, ...]] = {
@@ -46,14 +47,19 @@ SECTIONS: dict[str, tuple[Variable, ...]] = {
         Variable("VLLM_BASE_URL", "where vLLM is", "http://127.0.0.1:8000/v1"),
     ),
     "Where things are kept": (
-        Variable("MARCHWARDEN_HOME", "traces, indexes, prices and registered researchers", "~/.marchwarden"),
-        Variable("MARCHWARDEN_TRACE_DIR", "traces and the archive alone"),
-        Variable("MARCHWARDEN_RESEARCHERS", "the file of registered researchers"),
+        Variable("MARCHWARDEN_HOME", "traces, indexes, prices, registered researchers", "~/.marchwarden", is_path=True),
+        Variable("MARCHWARDEN_TRACE_DIR", "traces and the archive alone", is_path=True),
+        Variable("MARCHWARDEN_RESEARCHERS", "the file of registered researchers", is_path=True),
     ),
     "The operational log, and errors": (
         Variable("MARCHWARDEN_LOG_LEVEL", "DEBUG, INFO, WARNING, ERROR or OFF", "INFO"),
         Variable("MARCHWARDEN_LOG_FORMAT", "console or json", "json"),
-        Variable("MARCHWARDEN_LOG_FILE", "a file instead of stderr; put aside when it is full", "marchwarden.log"),
+        Variable(
+            "MARCHWARDEN_LOG_FILE",
+            "a file instead of stderr; rotated when full",
+            "marchwarden.log",
+            is_path=True,
+        ),
         Variable("MARCHWARDEN_DEBUG", "show the stack trace of an error", "1"),
     ),
 }

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from marchwarden.cli.findings import Finding, State
+from marchwarden.cli.doctoring import Finding, State
 
 
 def versions() -> Iterator[Finding]:
@@ -13,7 +13,7 @@ def versions() -> Iterator[Finding]:
 
     yield Finding("python", "ok", f"{sys.version.split()[0]}; marchwarden {version('marchwarden')}")
     for extra in ("", *(metadata("marchwarden").get_all("Provides-Extra") or ())):
-        if extra != "dev":
+        if extra not in {"all", "dev"}:
             yield _libraries(extra)
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marchwarden.clean import one_line
+from marchwarden.cli.formatter import counted
 from marchwarden.logs.setting import speaks_on_stderr
 from marchwarden.protocols import Progress
 
@@ -37,7 +38,8 @@ class Watcher:
         if self.live is not None:
             self.live.update(self.board())
         elif not speaks_on_stderr(logging.INFO):
-            line = f"{progress.step}: {progress.message} ({_left(progress)}, {_sources(progress)})"
+            who = f"{_who(progress)}: " if _who(progress) else ""
+            line = f"{who}{progress.message} ({_left(progress)}, {_sources(progress)})"
             self.console.print(Text(one_line(line, _LONGEST)), soft_wrap=True)
 
     def board(self) -> RenderableType:
@@ -69,7 +71,7 @@ def _left(progress: Progress) -> str:
 
 
 def _sources(progress: Progress) -> str:
-    return f"{progress.sources} source{'' if progress.sources == 1 else 's'}"
+    return counted(progress.sources, "source")
 
 
 @contextmanager

@@ -14,6 +14,8 @@ _TRACE: Final[ContextVar[str]] = ContextVar("trace_id", default="")
 T = TypeVar("T")
 Facts = Mapping[str, object]
 log: Final = logging.getLogger("marchwarden.run")
+# Where nobody sets up a log, Python would print warnings on stderr by itself: a library stays silent.
+logging.getLogger("marchwarden").addHandler(logging.NullHandler())
 
 
 @contextmanager
@@ -42,9 +44,11 @@ async def timed(
     began = time.monotonic()
     try:
         value = await perform()
-    except BaseException as error:
-        why = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else type(error).__name__
-        tell(step, logging.WARNING, **facts, seconds=_since(began), failed=why)
+    except Exception as error:
+        tell(step, logging.WARNING, **facts, seconds=_since(began), failed=f"{type(error).__name__}: {error}")
+        raise
+    except BaseException:
+        tell(step, **facts, seconds=_since(began), failed="called off")
         raise
     tell(step, **facts, seconds=_since(began), **outcome(value))
     return value

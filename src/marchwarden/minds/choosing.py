@@ -14,9 +14,7 @@ EXTRACTIVE: Final = "extractive"
 _EMBEDDED: Final = frozenset({EXTRACTIVE, "extractive-v1"})
 CLAUDE_AGENT: Final = "claude-agent"
 DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
-NO_KEY: Final = (
-    "no key: the embedded extractive mind serves; set ANTHROPIC_API_KEY, or name another with --mind PROVIDER:MODEL"
-)
+NO_KEY: Final = "no key: the extractive mind serves; ANTHROPIC_API_KEY or --mind brings a model"
 
 
 def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:

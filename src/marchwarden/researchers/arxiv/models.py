@@ -92,7 +92,7 @@ class Places:
 
 def library_folder(environ: Mapping[str, str]) -> Path:
     """Where the library, and the turns of everybody who asks arXiv, are kept."""
-    return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME) / "arxiv"
+    return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
 
 
 def _address(written: str, variable: str) -> Target:
