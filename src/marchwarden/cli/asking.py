@@ -55,7 +55,7 @@ def ask(
 
     \b
     marchwarden ask "What happens when the budget runs out?" --files docs/wiki
-    marchwarden ask "How many customers are in Brazil?" --db shop.sqlite --files reports
+    marchwarden ask "How many customers are in Brazil?" --db shop.sqlite
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
     from marchwarden.minds.choosing import mind_notice

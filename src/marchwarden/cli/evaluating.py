@@ -62,7 +62,8 @@ def evaluate(
 
     \b
     marchwarden eval marches
-    marchwarden eval path/to/suite --sample 200 -o new.jsonl --compare old.jsonl --html report.html
+    marchwarden eval path/to/suite --sample 200 --html report.html
+    marchwarden eval path/to/suite -o new.jsonl --compare old.jsonl
     """
     from marchwarden.archive import Archive
     from marchwarden.evaluation.report import Report

@@ -24,7 +24,8 @@ def serve_database(database: str, address: str | None, token_env: str | None, ho
 
     \b
     marchwarden serve database --db shop.sqlite
-    marchwarden serve database --db postgresql://reader@localhost/shop --http 127.0.0.1:8732 --token-env MY_TOKEN
+    marchwarden serve database --db postgresql://reader@localhost/shop
+    marchwarden serve database --db shop.sqlite --http 127.0.0.1:8732
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput

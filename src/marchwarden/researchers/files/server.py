@@ -22,7 +22,7 @@ def serve_files(folders: tuple[str, ...], address: str | None, token_env: str | 
 
     \b
     marchwarden serve files --files docs/wiki
-    marchwarden serve files --files docs/wiki --http 127.0.0.1:8730 --token-env MY_TOKEN
+    marchwarden serve files --files docs --http 127.0.0.1:8730 --token-env TOKEN
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
