@@ -1,6 +1,5 @@
 """Archive: everything fetched, kept as bytes under their own SHA-256. Knows nothing of runs or documents."""
 
-import contextlib
 import hashlib
 import os
 import re
@@ -56,12 +55,17 @@ class Archive:
 def _renewed(path: Path, content: bytes) -> bool:
     """Whether the body is there, unharmed. It is young again then: who clears the archive leaves the young alone."""
     try:
-        if path.read_bytes() != content:
-            return False
-        with contextlib.suppress(PermissionError):
-            os.utime(path)
+        return path.read_bytes() == content and _rejuvenated(path)
     except FileNotFoundError:
         return False
+
+
+def _rejuvenated(path: Path) -> bool:
+    """Whether it is still there. Where its date cannot be set, the archive cannot be cleared either."""
+    try:
+        os.utime(path)
+    except OSError:
+        return path.is_file()
     return True
 
 

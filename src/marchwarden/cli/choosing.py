@@ -42,7 +42,7 @@ class Choice:
                 raise InvalidInput(f"there is nothing for the {name} researcher to read: say what with {option} PATH")
         for folder in self.folders:
             if not Path(folder).exists():
-                raise InvalidInput(f"there is no folder or file {folder!r}")
+                raise InvalidInput(f"there is no folder or file {folder!r}: give --files a path that exists")
 
     def researcher(self, settings: "Settings", kept: Path, *, in_process: bool) -> "Researcher":
         """The only one meant, or a PI over all of them."""

@@ -39,9 +39,11 @@ def mcp_config(
     marchwarden mcp-config claude-desktop --files docs/wiki
     marchwarden mcp-config vscode
     """
-    _refuse_missing(folders)
+    from marchwarden.cli.choosing import Choice
+
+    choice = Choice(folders=tuple(str(Path(folder).expanduser().absolute()) for folder in folders))
     arguments = [*_command(), "serve", "pi" if databases or not folders else "files"]
-    arguments += [part for folder in folders for part in ("--files", str(Path(folder).expanduser().absolute()))]
+    arguments += [part for folder in choice.folders for part in ("--files", folder)]
     arguments += [part for each in databases for part in ("--db", _database(each))]
     click.echo(json.dumps(_snippet(host, name, arguments, settings.environ), indent=2, ensure_ascii=False))
     click.echo(f"add this to {PLACES[host]}", err=True)
@@ -102,11 +104,3 @@ def _password(address: str) -> bool:
         return bool(urlsplit(address).password)
     except ValueError:
         return True
-
-
-def _refuse_missing(folders: tuple[str, ...]) -> None:
-    from marchwarden.errors import InvalidInput
-
-    for folder in folders:
-        if not Path(folder).expanduser().exists():
-            raise InvalidInput(f"there is no folder or file {folder!r}")
