@@ -5,7 +5,7 @@ import pytest
 from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Draft, Query, Reading, Thought
+from marchwarden.notebook import Claim, Draft, Plan, Query, Reading, Thought
 from marchwarden.replay import closed_sockets, rerun
 from marchwarden.store import Store
 from marchwarden.verification import verify
@@ -43,6 +43,16 @@ async def test_a_mind_that_thinks_otherwise_today_is_told_apart(tmp_path):
 
     result = await an_investigator(tmp_path).research(QUESTION)
     assert "answer" in (await rerun(Store(tmp_path), result.trace_id, Changed())).differences
+
+
+async def test_searches_the_trace_does_not_hold_are_one_divergence_however_many_there_are(tmp_path):
+    class Curious(ExtractiveMind):
+        async def plan(self, notebook, left):
+            return Thought(Plan((Query("one thing"), Query("another thing"))))
+
+    result = await an_investigator(tmp_path).research(QUESTION)
+    with pytest.raises(ReplayDiverged, match="the trace holds no search for"):
+        await rerun(Store(tmp_path), result.trace_id, Curious())
 
 
 async def test_an_unfinished_run_is_not_rerun(tmp_path):

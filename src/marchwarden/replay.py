@@ -87,9 +87,24 @@ async def rerun(store: Store, trace_id: str, embedded: Mind, rebuild: Rebuild = 
         raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
     anew = opening.model_id == embedded.model_id
     mind = embedded if anew else AbsentMind(opening.model_id, opening.conclusion_tokens)
-    with closed_sockets():
-        after = await rebuild(store, opening, mind, embedded).rerun(trace_id, rethink=anew)
+    try:
+        with closed_sockets():
+            after = await rebuild(store, opening, mind, embedded).rerun(trace_id, rethink=anew)
+    except ExceptionGroup as group:
+        raise _divergence(group) from group
     return Rerun(after, differences(before, after))
+
+
+def _divergence(group: ExceptionGroup) -> Exception:
+    """Searches are made side by side, so what the trace does not hold comes in a group: one of it is enough to say."""
+    diverged, others = group.split(ReplayDiverged)
+    if diverged is None or others is not None:
+        return group
+    first: BaseException = diverged
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    assert isinstance(first, ReplayDiverged)
+    return first
 
 
 def differences(one: ResearchResult, other: ResearchResult) -> tuple[str, ...]:

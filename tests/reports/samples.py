@@ -131,6 +131,13 @@ def written(store: Store, told: Told) -> str:
     return record.trace_id
 
 
+def noted(store: Store, told: Told) -> str:
+    """Only that it was asked and what came of it; its id."""
+    record = store.begin(_opening(told))
+    record.finish(told.result(record.trace_id))
+    return record.trace_id
+
+
 def _opening(told: Told) -> Opening:
     return Opening(
         request=ResearchRequest.model_validate({"question": told.question}),

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -10,17 +10,15 @@ from pathlib import Path
 import pytest
 
 from marchwarden.clean import one_line
-from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, GapCategory, OpenQuestion
 from marchwarden.reports.gathering import gathered
 from marchwarden.reports.page import page
 from marchwarden.store import Store
 from tests.reports.browser import Browser
+from tests.reports.hostile import attacks, batches, hostile
 from tests.reports.payloads import payloads
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, page_of, prices, unwritten
-from tests.researchers.web.test_injection import ATTACKS, MARKUP
 
 AXE = Path(os.environ.get("MARCHWARDEN_NODE_TOOLS", "")) / "node_modules" / "axe-core" / "axe.min.js"
-IN_A_REPORT = 260
 
 
 @pytest.fixture(scope="module")
@@ -153,29 +151,6 @@ def test_axe_finds_nothing(browser: Browser, report: Path, scheme: str):
     assert found == []
 
 
-def hostile(strings: Sequence[str]) -> Told:
-    """A run that says these strings wherever a run says anything."""
-    spoken = [each for each in strings if each.strip()]
-    cited = [
-        Cited(f"https://example.org/{number}" if number % 3 else each, each[:500], each, before=each, after=each)
-        for number, each in enumerate(spoken)
-    ]
-    return Told(
-        answer="\n\n".join(f"{each} [{number}]" for number, each in enumerate(spoken, 1)),
-        cited=[Cited(each.locator, each.excerpt, each.title, each.before, each.after, spoken[0]) for each in cited],
-        gaps=[Gap(topic=each, category=GapCategory.ACCESS_DENIED, detail=each) for each in spoken],
-        discoveries=[
-            DiscoveryEvent(type=each, suggested_researcher=each, query=each, reason=each, source_locator=each)
-            for each in spoken
-        ],
-        questions=[OpenQuestion(question=each, context=each, priority=each, source_locator=each) for each in spoken],
-        dispatches=[Dispatch(researcher=each, question=each, reason=each, outcome=each) for each in spoken],
-        question=spoken[0][:400].replace("\x00", ""),
-        researcher=spoken[0],
-        searches=spoken[:40],
-    )
-
-
 STRAY = """(() => {
   const bad = [];
   for (const e of document.querySelectorAll('*')) {
@@ -197,20 +172,13 @@ def test_the_same_attacks_do_act_where_nothing_is_escaped(browser: Browser, tmp_
 
 
 @pytest.fixture(scope="module")
-def attacks() -> list[str]:
-    orders = [text.replace("site://trap", "http://127.0.0.1:9") for text in (*ATTACKS.values(), *MARKUP.values())]
-    return [*payloads(2000), *orders]
-
-
-@pytest.fixture(scope="module")
-def reports(attacks: list[str]) -> list[str]:
-    batches = [attacks[at : at + IN_A_REPORT] for at in range(0, len(attacks), IN_A_REPORT)]
-    return [page(unwritten(hostile(batch)), prices()) for batch in batches]
+def reports() -> list[str]:
+    return [page(unwritten(hostile(batch)), prices()) for batch in batches(attacks())]
 
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["with its policy", "with no policy"])
 def test_two_thousand_attacks_are_shown_as_text_and_do_nothing(
-    browser: Browser, tmp_path: Path, attacks: list[str], reports: list[str], guarded: bool
+    browser: Browser, tmp_path: Path, reports: list[str], guarded: bool
 ):
     browser.resize(1440)
     path = tmp_path / "report.html"
@@ -223,7 +191,7 @@ def test_two_thousand_attacks_are_shown_as_text_and_do_nothing(
         assert browser.evaluate(STRAY) == []
         assert browser.said() == []
         shown.update(browser.evaluate("[...document.querySelectorAll('#gaps .head')].map(e => e.textContent)"))
-    assert {one_line(each, 200) for each in attacks} <= shown
+    assert {one_line(each, 200) for each in attacks()} <= shown
 
 
 def test_a_report_of_twenty_long_sources_is_small_and_opens_at_once(browser: Browser, tmp_path: Path):

@@ -47,6 +47,12 @@ class Tab(Browser):
                 continue
         return False
 
+    def rest_a_while(self) -> None:
+        """Until fonts are there and nothing moves any more."""
+        moving = "document.getAnimations().filter(a => a.effect.getTiming().iterations !== Infinity)"
+        self.evaluate(f"Promise.all([document.fonts.ready, ...{moving}.map(a => a.finished)]).then(() => 1)")
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+
     def complaints(self) -> list[str]:
         return [json.dumps(event)[:400] for event in self.events if event["method"] in COMPLAINTS]
 

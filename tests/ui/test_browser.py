@@ -1,75 +1,17 @@
-"""The page in a real browser, driven as a person would; nothing in it complains, nothing in it acts."""
+"""The page in a real browser, driven as a person would; nothing in it complains."""
 
-import sqlite3
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.browsing import house
-from marchwarden.settings import Settings
 from marchwarden.store import Store
 from tests.investigating import an_investigator
-from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told, a_pi_run, written
 from tests.reports.test_browser import AXE, CONTRASTS
-from tests.ui.houses import Team, Telling, a_house, served
+from tests.ui.driving import IN_REPORT, QUESTION, answered, ask
+from tests.ui.houses import Team, a_house, served
 from tests.ui.tab import Tab
-from tests.world.folder import a_folder
-
-QUESTION = "When was the Alder Bridge opened and by whom?"
-IN_REPORT = "document.querySelector('iframe')?.contentDocument"
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    with Tab.started(tmp_path_factory.mktemp("profile"), 1280, 900) as started:
-        yield started
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    a_folder(tmp_path / "library")
-    with sqlite3.connect(tmp_path / "bridges.sqlite") as database:
-        database.execute("CREATE TABLE bridge (name TEXT, opened INTEGER, span INTEGER)")
-        database.executemany("INSERT INTO bridge VALUES (?, ?, ?)", [("Alder Bridge", 1931, 212), ("Dorn", 1899, 90)])
-    database.close()
-    return tmp_path
-
-
-@pytest.fixture
-def address(home: Path) -> Iterator[str]:
-    settings = Settings.of({"MARCHWARDEN_HOME": str(home / "home")})
-    with served(house(settings, settings.trace_dir)) as there:
-        yield there
-
-
-@pytest.fixture
-def page(tab: Tab, address: str) -> Iterator[str]:
-    """The page, open; its address without the secret. Whatever a test does there, the browser has nothing to say."""
-    tab.resize(1280)
-    tab.emulate(prefers_color_scheme="light")
-    tab.events.clear()
-    tab.visit(address)
-    assert tab.evaluate("location.pathname + location.search") == "/"
-    yield address.partition("/?")[0]
-    said = tab.complaints()
-    # Left before its server goes: a stream that ends would be tried again.
-    tab.visit("about:blank")
-    assert said == []
-
-
-def ask(tab: Tab, question: str, folders: object, databases: object = "") -> None:
-    for name, value in (("question", question), ("folders", folders), ("databases", databases)):
-        tab.point(f"#{name}", click=True)
-        tab.call("Input.insertText", text=str(value))
-    tab.point("button.primary", click=True)
-
-
-def answered(tab: Tab) -> str:
-    assert tab.becomes(f"{IN_REPORT}?.querySelector('.marker')")
-    return str(tab.evaluate("location.pathname"))
 
 
 def test_ask_watch_click_a_marker_see_the_highlight_open_the_timeline(tab: Tab, page: str, home: Path):
@@ -201,37 +143,3 @@ def test_axe_finds_nothing(tab: Tab, page: str, home: Path, scheme: str):
         ours = "{iframes: false}"
         found = tab.evaluate(f"axe.run({ours}).then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
         assert found == [], place
-
-
-ACTED = "[window.pwned, document.querySelectorAll('img, object, embed, base').length]"
-
-
-def test_attacks_in_what_is_stored_do_nothing(tab: Tab, page: str, home: Path):
-    store = Store(home / "home" / "traces")
-    some = [each for each in payloads(40) if each.strip()]
-    ids = [
-        written(store, Told(f"{each} [1]", [Cited(each, each[:400], each)], question=each[:400], researcher=each))
-        for each in some
-    ]
-    for place in ["/", "/runs", "/runs?page=2", "/costs", *(f"/compare?one={ids[0]}&other={each}" for each in ids[:8])]:
-        tab.visit(f"{page}{place}")
-        assert tab.evaluate(ACTED) == [None, 0]
-    asked = [url for url in tab.requests() if not url.startswith((page, "about:", "data:"))]
-    assert asked == []
-
-
-def test_attacks_in_what_is_told_live_do_nothing(tab: Tab, tmp_path: Path):
-    some = [each for each in payloads(60) if each.strip()]
-    with served(a_house(tmp_path, build=lambda _wish: Telling(some))) as address:
-        tab.events.clear()
-        tab.visit(address)
-        ask(tab, some[0], "")
-        assert tab.becomes(f"document.querySelectorAll('.log li').length === {len(some)}")
-        assert tab.evaluate(ACTED) == [None, 0]
-        tab.visit(tab.evaluate("location.href"))
-        assert tab.becomes(f"document.querySelectorAll('.log li').length === {len(some)}")
-        assert tab.evaluate(ACTED) == [None, 0]
-        base = address.partition("/?")[0]
-        assert [url for url in tab.requests() if not url.startswith((base, "about:", "data:"))] == []
-        assert tab.complaints() == []
-        tab.visit("about:blank")

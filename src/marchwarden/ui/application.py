@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from marchwarden.errors import InvalidInput, UnknownTrace
+from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
 from marchwarden.ui.asking import Asking
 from marchwarden.ui.desk import Desk
 from marchwarden.ui.house import House
@@ -30,7 +30,7 @@ def application(house: House, desk: Desk) -> Starlette:
             *Asking(house, desk, shelf).routes(),
             *Looking(house, desk, shelf).routes(),
         ],
-        exception_handlers={HTTPException: _missing, InvalidInput: _refused},
+        exception_handlers={HTTPException: _missing, MarchwardenError: _refused, Exception: _broken},
     )
 
 
@@ -50,4 +50,9 @@ async def _missing(_request: Request, error: Exception) -> Response:
 async def _refused(_request: Request, error: Exception) -> Response:
     if isinstance(error, UnknownTrace):
         return HTMLResponse(trouble("There is no such run", str(error)), 404)
-    return HTMLResponse(trouble("That cannot be done", str(error)), 400)
+    return HTMLResponse(trouble("That cannot be done", str(error)), 400 if isinstance(error, InvalidInput) else 500)
+
+
+async def _broken(_request: Request, error: Exception) -> Response:
+    """A fault of ours is told as one; nothing of it is hidden from who may see everything anyway."""
+    return HTMLResponse(trouble("An error of ours", f"{type(error).__name__}: {error}"), 500)

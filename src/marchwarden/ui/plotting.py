@@ -10,8 +10,8 @@ from marchwarden.ui.markup import element
 
 _WIDE: Final = 760
 _HIGH: Final = 240
-_LEFT: Final = 70
-_BOTTOM: Final = 28
+_LEFT: Final = 84
+_BOTTOM: Final = 30
 _TOP: Final = 10
 _LABELS: Final = 8
 _WIDEST_BAR: Final = 46

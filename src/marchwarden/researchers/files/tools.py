@@ -178,7 +178,7 @@ class _Teller:
         self.steps += 1
         if time.monotonic() - self.last >= TELL_SECONDS:
             self.last = time.monotonic()
-            from_thread.run(self.tell, f"indexing, {self.steps} files so far")
+            from_thread.run(self.tell, f"indexing, {self.steps} steps so far")
 
 
 def _notice(reason: str, names: list[str]) -> str:

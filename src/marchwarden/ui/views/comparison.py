@@ -29,9 +29,9 @@ def compared(before: Summary, after: Summary, found: Comparison, choices: Sequen
         heading(after.question),
         element("p", differ, class_="message") if differ else None,
         _chooser(before, after, choices),
-        _figures(before, after),
         _answer(found),
         _sources(found),
+        _figures(before, after),
         current="/runs",
     )
 
@@ -98,7 +98,8 @@ def _figures(before: Summary, after: Summary) -> Markup:
         )
         for name, one, other in rows
     ]
-    return element("table", element("thead", head), element("tbody", *body), class_="figures")
+    table = element("table", element("thead", head), element("tbody", *body), class_="figures")
+    return element("section", element("h2", "The runs"), table, aria_label="The runs")
 
 
 def _answer(found: Comparison) -> Markup:

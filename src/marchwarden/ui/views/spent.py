@@ -92,7 +92,8 @@ def _unpriced(tokens: int) -> str | None:
 
 
 def _dollars(value: float) -> str:
-    return f"${value:,.2f}" if value >= 1 or not value else f"${value:.4f}".rstrip("0")
+    """Cents, and what is less than a cent where there is little else."""
+    return f"${value:,.2f}" if value >= 1 or round(value, 2) == round(value, 4) else f"${value:.4f}"
 
 
 def _tokens(value: float) -> str:

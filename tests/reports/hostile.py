@@ -1,0 +1,58 @@
+"""Everything that was ever tried on a page, and a run that says it wherever a run says anything."""
+
+import os
+from collections.abc import Sequence
+
+from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, GapCategory, OpenQuestion
+from tests.reports.payloads import payloads
+from tests.reports.samples import Cited, Told
+from tests.researchers.web import test_injection
+from tests.researchers.web.test_injection import ATTACKS, CORPUS, MARKUP
+
+NOBODY = "http://127.0.0.1:9"
+IN_A_RUN = 260
+
+
+def attacks() -> list[str]:
+    """Two thousand that want to run, load or lead away; orders pages give; a corpus of orders, if one is named."""
+    orders = [text.replace("site://trap", NOBODY) for text in (*ATTACKS.values(), *MARKUP.values())]
+    corpus = test_injection.payloads() if CORPUS in os.environ else []
+    return [each for each in (*payloads(2000), *orders, *corpus) if each.strip()]
+
+
+def batches(strings: Sequence[str], size: int = IN_A_RUN) -> list[Sequence[str]]:
+    return [strings[at : at + size] for at in range(0, len(strings), size)]
+
+
+def hostile(strings: Sequence[str]) -> Told:
+    """A run that says these strings as its answer, titles, excerpts, file names, addresses and all the rest."""
+    spoken = [each for each in strings if each.strip()]
+    return Told(
+        answer="\n\n".join(f"{each} [{number}]" for number, each in enumerate(spoken, 1)),
+        cited=[
+            Cited(
+                each if number % 3 else f"https://example.org/{number}/{each}",
+                each[:500],
+                each,
+                before=each,
+                after=each,
+                researcher=spoken[0],
+            )
+            for number, each in enumerate(spoken)
+        ],
+        gaps=[Gap(topic=each, category=GapCategory.ACCESS_DENIED, detail=each) for each in spoken],
+        discoveries=[
+            DiscoveryEvent(type=each, suggested_researcher=each, query=each, reason=each, source_locator=each)
+            for each in spoken
+        ],
+        questions=[OpenQuestion(question=each, context=each, priority=each, source_locator=each) for each in spoken],
+        dispatches=[Dispatch(researcher=each, question=each, reason=each, outcome=each) for each in spoken],
+        question=asked(spoken[0]),
+        researcher=spoken[0],
+        searches=spoken[:40],
+    )
+
+
+def asked(text: str) -> str:
+    """The same as a question: there is none without a word, nor one with a nought in it."""
+    return text[:400].replace("\x00", "")
