@@ -1,6 +1,6 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, fetching, index, network, startup, thinking
+from benchmarks import asking, fetching, index, network, page, startup, thinking
 
 ALL = (
     ("Start-up", startup),
@@ -9,6 +9,7 @@ ALL = (
     ("Fetching", fetching),
     ("Thinking with a model", thinking),
     ("Four researchers at once", network),
+    ("The page with many runs", page),
 )
 
 for title, benchmark in ALL:

@@ -24,7 +24,7 @@ from tests.ui.driving import IN_REPORT, QUESTION, a_library, answered, ask
 from tests.ui.houses import served
 from tests.ui.tab import Tab
 
-PICTURES = Path(__file__).parents[2] / "docs" / "wiki" / "pictures"
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 WIDE, HIGH = 1180, 800
 COLUMNS = 80
 NOTES = 700
