@@ -1,10 +1,11 @@
+import json
 import re
 import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.clean import one_line, printable
+from marchwarden.clean import json_text, one_line, printable
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200)
 HOSTILE = st.text(alphabet="a b\r\n\t\x00\x1b\x0c\x7f\x85\x9b\u202e\u2066\u200f\U000e0041\ud800é", max_size=60)
@@ -39,3 +40,10 @@ def test_a_title_is_one_line_of_bounded_length(text: str) -> None:
     line = one_line(text, 20)
     assert len(line) <= 20
     assert "\n" not in line
+
+
+@given(ANY_TEXT | HOSTILE)
+def test_json_is_the_same_value_and_has_nothing_in_it_that_could_act(text: str) -> None:
+    told = json_text({"said": [text]})
+    assert json.loads(told) == {"said": [text]}
+    assert printable(told) == told

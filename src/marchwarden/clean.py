@@ -3,6 +3,7 @@
 Everything else stays as it was written; no Unicode normalisation, no prettier quotation marks.
 """
 
+import json
 import re
 from typing import Final
 
@@ -14,6 +15,8 @@ _DANGEROUS: Final = re.compile(
     "\u202a-\u202e\u2066-\u2069"  # what turns the direction of a text; the marks that only hint at it are harmless
     "\U000e0000-\U000e007f]"  # tag characters: text that is not shown
 )
+# JSON itself escapes the first of them, and a line's end between values is its own.
+_DANGEROUS_IN_JSON: Final = re.compile(f"{_ODD_SPACE.pattern}|{_DANGEROUS.pattern}|[\ud800-\udfff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -31,3 +34,12 @@ def one_line(text: str, longest: int = 300) -> str:
     """The same on one line, for titles, names and reasons."""
     line = " ".join(printable(text).split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """The value as JSON; whatever could act is written as an escape: the same to a program, inert on a screen."""
+    return _DANGEROUS_IN_JSON.sub(_escaped, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]

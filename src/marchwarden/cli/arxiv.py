@@ -1,10 +1,10 @@
 """The commands of the arXiv library: add, list, info, remove. Only `add` reaches outside."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def list_(settings: "Settings", as_json: bool) -> None:
     """
     kept = _library(settings).papers()
     if as_json:
-        click.echo(json.dumps([_as_json(each) for each in kept], ensure_ascii=False))
+        click.echo(json_text([_as_json(each) for each in kept]))
     elif kept:
         for each in kept:
             click.echo(f"{each.paper.id}  {each.paper.citation}")
@@ -88,7 +88,7 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
         raise InvalidInput(f"{name} is not in the library; `marchwarden arxiv add {name}` keeps it")
     described = _as_json(kept)
     if as_json:
-        click.echo(json.dumps(described, ensure_ascii=False))
+        click.echo(json_text(described))
         return
     for label, value in described.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)

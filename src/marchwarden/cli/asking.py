@@ -1,11 +1,11 @@
 """The commands that research: ask, resume, batch."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 from marchwarden.cli.choosing import Choice, again
 
@@ -163,7 +163,7 @@ def _print(
     found: "ResearchResult", settings: "Settings", kept: Path, *, as_json: bool = False, verbose: bool = False
 ) -> int:
     if as_json:
-        click.echo(json.dumps(found.model_dump(mode="json"), ensure_ascii=False))
+        click.echo(json_text(found.model_dump(mode="json")))
     else:
         from rich.console import Console
 

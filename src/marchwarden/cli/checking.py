@@ -1,12 +1,12 @@
 """The command that holds a run against the world of today, and the looking that `verify --online` shares with it."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     said = statements(result.answer if result else "", visits)
     if as_json:
         told = {"visits": [asdict(each) for each in visits], "statements": [each.told() for each in said]}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        click.echo(json_text(told))
     else:
         Console(highlight=False).print(formatter.visits(visits), formatter.statements(said), sep="\n")
     return 0 if all(each.stands for each in visits) else 1

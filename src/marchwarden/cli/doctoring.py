@@ -1,12 +1,12 @@
 """The command that examines the whole installation: what is well, what is missing, what is broken, and what helps."""
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trac
     if not offline:
         found += reached(settings)
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in found], ensure_ascii=False))
+        click.echo(json_text([asdict(each) for each in found]))
     else:
         from rich.console import Console
 

@@ -1,12 +1,12 @@
 """The command that measures: a suite's questions put to a researcher, its answers held against what is known."""
 
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 from marchwarden.cli.choosing import Choice
 
@@ -125,7 +125,7 @@ def _answers(path: Path | None) -> "Iterator[Answers]":
 
 def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(report.told(), ensure_ascii=False))
+        click.echo(json_text(report.told()))
     else:
         click.echo("\n".join(report.lines()))
     # Last: a place that cannot be written costs the page and not the measurement.

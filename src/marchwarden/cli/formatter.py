@@ -130,7 +130,9 @@ def traces(found: Sequence[TraceSummary]) -> RenderableType:
 
 def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
     """Sums, one a line, and what they come to; tokens without a known price are never passed over."""
-    lines = [_text(f"{each.name:40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)]
+    lines = [
+        _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)
+    ]
     return Group(*lines)
 
 

@@ -1,6 +1,5 @@
 """The command that prints how an MCP host is told about us: the JSON on stdout, where it goes on stderr."""
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 from marchwarden.cli.variables import KEYS, VARIABLES
 
@@ -45,7 +45,7 @@ def mcp_config(
     arguments = [*_command(), "serve", "pi" if databases or not folders else "files"]
     arguments += [part for folder in choice.folders for part in ("--files", folder)]
     arguments += [part for each in databases for part in ("--db", _database(each))]
-    click.echo(json.dumps(_snippet(host, name, arguments, settings.environ), indent=2, ensure_ascii=False))
+    click.echo(json_text(_snippet(host, name, arguments, settings.environ), indent=2))
     click.echo(f"add this to {PLACES[host]}", err=True)
     keys = [each.name for each in KEYS if settings.environ.get(each.name)]
     if keys and host == "claude-desktop":

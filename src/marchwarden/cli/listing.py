@@ -1,10 +1,10 @@
 """The command that lists researchers: who can be asked, what each is for, and whether it answers."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     registry = Registry.load(settings.researchers, settings.environ)
     found = [*_built_in(settings), *anyio.run(healths, registry)]
     if as_json:
-        click.echo(json.dumps([vars(each) for each in found], ensure_ascii=False))
+        click.echo(json_text([vars(each) for each in found]))
     else:
         from rich.console import Console
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.clean import json_text
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     chain = store.chain(trace_id)
     Opening.of(chain.entries, trace_id)
     if as_json:
-        click.echo(json.dumps([_line(entry) for entry in chain.entries], ensure_ascii=False))
+        click.echo(json_text([_line(entry) for entry in chain.entries]))
     else:
         show(formatter.steps(chain.entries))
     ended = bool(chain.entries) and chain.entries[-1].action == "result"
@@ -125,7 +126,7 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
     if as_json:
         told = [asdict(check) for check in checks]
         found = {"checks": told, "visits": [asdict(visit) for visit in visits]} if online else told
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(json_text(found))
     elif online:
         console.print(formatter.visits(visits))
     return 0 if all(check.proved for check in checks) and all(visit.stands for visit in visits) else 1
@@ -153,7 +154,7 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
     ids = store.traces() if words is None else _searched(store, words)
     found = [_summary(store, trace_id) for trace_id in ids[:limit]]
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in found], ensure_ascii=False))
+        click.echo(json_text([asdict(each) for each in found]))
     elif found:
         show(formatter.traces(found))
         if len(ids) > len(found):
@@ -208,7 +209,7 @@ def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) 
     spent = ledger(_store(settings, trace_dir), Prices.load(settings.prices))
     sums, whole = summed(spent, by), total(spent)
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in (*sums, whole)], ensure_ascii=False))
+        click.echo(json_text([asdict(each) for each in (*sums, whole)]))
     else:
         Console(highlight=False).print(formatter.spending(sums, whole), soft_wrap=True)
 

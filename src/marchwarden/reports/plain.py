@@ -1,8 +1,8 @@
 """A report as JSON: the result, where each excerpt stands, the checks, and the course of the run. For programs."""
 
-import json
 from dataclasses import asdict
 
+from marchwarden.clean import json_text
 from marchwarden.pricing import Prices
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText
 from marchwarden.reports.excerpts import window
@@ -23,7 +23,7 @@ def as_json(bundle: Bundle, prices: Prices) -> str:
         "sources": [_source(source) for source in bundle.sources],
         "timelines": [asdict(line) for line in timelines(bundle, prices)],
     }
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    return json_text(told, indent=1) + "\n"
 
 
 def _source(source: SourceText) -> dict[str, object]:

@@ -1,12 +1,11 @@
 """The cited documents as a bibliography: BibTeX and CSL-JSON, one entry a document."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import Final
 
-from marchwarden.clean import one_line
+from marchwarden.clean import json_text, one_line
 from marchwarden.reports.bundle import Bundle, SourceText
 from marchwarden.reports.markup import http_address
 
@@ -33,7 +32,7 @@ def bibtex(bundle: Bundle) -> str:
 
 
 def csl_json(bundle: Bundle) -> str:
-    return json.dumps([_item(source) for source in bundle.sources], ensure_ascii=False, indent=2) + "\n"
+    return json_text([_item(source) for source in bundle.sources], indent=2) + "\n"
 
 
 def escape_tex(text: str) -> str:

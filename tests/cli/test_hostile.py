@@ -1,0 +1,83 @@
+"""Thousands of hostile strings in everything a run says: no command lets one of them speak to the terminal."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from marchwarden.store import Store
+from tests.cli.in_process import Shell
+from tests.reports.hostile import attacks, batches, hostile
+from tests.reports.samples import Told, noted, written
+from tests.researchers.web.test_injection import STYLE
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+ORDERS = (
+    "\x1b[2J",
+    "\x1b]0;pwned\x07",
+    "\x1b]8;;http://127.0.0.1:9/\x07",
+    "\x9b31m",
+    "\x1bc",
+    "\x08\x08",
+    "\u202e",
+    "\r",
+)
+COMMANDS = (
+    ("traces", "--limit", "500"),
+    ("traces", "--json", "--limit", "500"),
+    ("costs", "--by", "researcher"),
+    ("verify", "TRACE_ID"),
+    ("replay", "TRACE_ID"),
+    ("replay", "TRACE_ID", "--json"),
+    ("replay", "TRACE_ID", "--rerun"),
+    ("report", "TRACE_ID", "--format", "md"),
+    ("report", "TRACE_ID", "--format", "bibtex"),
+    ("report", "TRACE_ID", "--format", "csl-json"),
+    ("report", "TRACE_ID", "--format", "json"),
+    ("report", "TRACE_ID"),
+    ("refresh", "TRACE_ID"),
+)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return Shell(tmp_path_factory.mktemp("shell"))
+
+
+@pytest.fixture(scope="module")
+def runs(shell: Shell) -> list[str]:
+    """Everything at once in a few runs, each string with an order to the terminal before it; some as questions."""
+    store = Store(shell.home / "traces")
+    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(attacks())]
+    for each in spoken[::20]:
+        noted(store, Told("No.", question=f"q {each[:300]}".replace("\x00", ""), researcher=each))
+    return [written(store, hostile(batch)) for batch in batches(spoken, 800)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_escape_sequence_reaches_the_terminal(shell: Shell, runs: list[str], command: tuple[str, ...]):
+    for trace_id in runs if "TRACE_ID" in command else runs[:1]:
+        done = shell.run(*(trace_id if word == "TRACE_ID" else word for word in command), FORCE_COLOR="1")
+        assert done.returncode in {0, 1}, done.stderr
+        shown = STYLE.sub("", done.stdout + done.stderr)
+        assert not CONTROL.search(shown), re.findall(f".{{0,40}}{CONTROL.pattern}.{{0,20}}", shown)[:3]
+        assert shown.strip()
+
+
+def test_without_colour_there_is_no_escape_sequence_at_all(shell: Shell, runs: list[str]):
+    done = shell.run("replay", runs[0], NO_COLOR="1")
+    assert not CONTROL.search(done.stdout + done.stderr)
+
+
+def test_no_mistake_repeats_what_was_typed_to_the_terminal(shell: Shell, tmp_path: Path):
+    for order in ORDERS:
+        typed = f"x{order}y"
+        for command in (
+            ["verify", typed],
+            ["replay", typed],
+            ["ask", typed, "--files", typed],
+            ["ask", "q", "--mind", typed],
+        ):
+            done = shell.run(*command)
+            assert done.returncode == 2
+            assert not CONTROL.search(done.stdout + done.stderr), command
