@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.clean import json_text, one_line, printable
+from marchwarden.clean import TEAR, json_text, one_line, printable, torn
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200)
 HOSTILE = st.text(alphabet="a b\r\n\t\x00\x1b\x0c\x7f\x85\x9b\u202e\u2066\u200f\U000e0041\ud800é", max_size=60)
@@ -28,6 +28,12 @@ def test_nothing_dangerous_is_left_and_a_second_cleaning_changes_nothing(text: s
     assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", clean)
     assert printable(clean) == clean
     clean.encode("utf-8")
+
+
+@given(ANY_TEXT | HOSTILE)
+def test_what_was_taken_out_of_a_torn_text_leaves_one_tear_and_nothing_else(text: str) -> None:
+    assert torn(text).replace(TEAR, "") == printable(text).replace(TEAR, "")
+    assert torn("go\x1b[0m \u202a\u202btwo") == f"go{TEAR}[0m {TEAR}two"
 
 
 @given(ANY_TEXT | HOSTILE)

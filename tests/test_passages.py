@@ -1,6 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marchwarden.clean import TEAR
 from marchwarden.passages import LONGEST_SENTENCE, split
 
 WORDS = st.sampled_from(
@@ -49,6 +50,12 @@ def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
     text = "A sentence that is\nwrapped over lines. Another one.\n- first item\n- second item\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
+
+
+def test_no_sentence_goes_across_a_tear():
+    text = f"It was called {TEAR}Qaumi{TEAR} by all.\n"
+    pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
+    assert pieces == ["It was called", "Qaumi", "by all."]
 
 
 def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():

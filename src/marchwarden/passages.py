@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from marchwarden.clean import TEAR
+
 Layout = Literal["prose", "lines", "table"]
 """`lines`: each line stands for itself (code, logs). `table`: likewise, and the first line names the columns."""
 
@@ -24,6 +26,7 @@ _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
+_PIECE: Final = re.compile(f"[^{TEAR}]+")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 
@@ -178,7 +181,12 @@ def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence whole, or, when it is longer than an excerpt may be, its clauses."""
+    """A sentence whole, or, when it is torn, its pieces; those longer than an excerpt may be by their clauses."""
+    for piece in _PIECE.finditer(text, start, end):
+        yield from _clauses(text, *_trimmed(text, *piece.span()))
+
+
+def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > LONGEST_SENTENCE:
         window = text[start : start + LONGEST_SENTENCE]
         clauses = [match.end() for match in _CLAUSE_END.finditer(window) if match.end() > LONGEST_SENTENCE // 3]

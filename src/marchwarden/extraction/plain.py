@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.clean import printable
+from marchwarden.clean import torn
 from marchwarden.extraction.document import Extracted
 from marchwarden.passages import Layout
 
@@ -57,7 +57,7 @@ def is_known(suffix: str) -> bool:
 
 def read(characters: str, name: str) -> Extracted:
     """The text as it stands."""
-    text = printable(characters)
+    text = torn(characters)
     suffix = PurePosixPath(name).suffix.lower()
     layout, media_type = _layout_of(suffix)
     front = _front_matter(text) if suffix in (".md", ".markdown") else {}
