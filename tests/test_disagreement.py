@@ -20,9 +20,29 @@ def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagre
         ("The bridge was opened in 1932 by the king.", "The bridge was opened in 1937 by the king.", "date"),
         ("Coffee increases the risk of heart disease.", "Coffee decreases the risk of heart disease.", "polarity"),
         ("The drug is effective against malaria.", "The drug is not effective against malaria.", "polarity"),
+        (
+            "The council approved the plan for Ashford.",
+            "The council failed to approve the plan for Ashford.",
+            "polarity",
+        ),
+        (
+            "The main span of the Alder Bridge is 900 metres long.",
+            "The main span of the Alder Bridge is 212 metres long, and its deck hangs 31 metres above the water.",
+            "figure",
+        ),
+        (
+            "The Jones House was built in 1912 for Mary Jones, who lived there from 1959 to 1976.",
+            "The Jones House was built in 1895 for Mary Jones, who lived there from 1959 to 1976.",
+            "date",
+        ),
+        (
+            "The Senn Courier is a daily newspaper printed in Ashford.",
+            "The Senn Courier is a daily newspaper printed in Greenfield.",
+            "name",
+        ),
     ],
 )
-def test_different_figures_dates_and_polarity_contradict(one: str, other: str, kind: str) -> None:
+def test_different_figures_dates_names_and_polarity_contradict(one: str, other: str, kind: str) -> None:
     found = between(one, other)
     assert found is not None
     assert (found.kind, found.stance) == (kind, "contradicts")
@@ -41,9 +61,12 @@ def test_different_figures_dates_and_polarity_contradict(one: str, other: str, k
         ("The tower is about 300 metres tall.", "The tower is 324 metres tall."),
         ("The tower is 324 metres tall.", "Rivers in the north carry 300 tonnes of sand."),
         ("It was opened in 1932 by the old king.", "It was opened in May 1932 by the old king."),
+        ("Does coffee increase the risk of heart disease?", "Coffee decreases the risk of heart disease."),
+        ("Coffee does not increase the risk of heart disease.", "Coffee decreases the risk of heart disease."),
+        ("The daily minimum is the lowest rate of an hour.", "The daily peak is the highest rate of an hour."),
     ],
 )
-def test_rounding_estimates_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:
+def test_rounding_estimates_questions_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:
     assert between(one, other) is None
 
 
@@ -51,6 +74,45 @@ def test_sentences_without_a_name_in_documents_about_different_things_do_not_dis
     one, other = "The median age was 37 years.", "The median age was 45 years."
     assert between(one, other, ("Greenfield", "Ashford")) is None
     assert between(one, other, ("Greenfield", "Greenfield census")) is not None
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (
+            "The film stars Ann Lee, Bob Stone and Carl Orr in its main roles.",
+            "The film stars Ann Lee, Bob Stone and Mary Poe in its main roles.",
+        ),
+        (
+            "The Senn Courier is a daily newspaper of Count Tchaikovsky.",
+            "The Senn Courier is a daily newspaper of Count Tchaikovski.",
+        ),
+        ("Superior Court of California, County of San Mateo", "Superior Court of California, County of San Diego"),
+        (
+            "Alice Miller won the first prize of the Ashford fair.",
+            "Karl Weber won the first prize of the Ashford fair.",
+        ),
+    ],
+)
+def test_lists_spellings_rows_and_other_people_are_no_other_name(one: str, other: str) -> None:
+    assert between(one, other) is None
+
+
+def test_a_sentence_that_does_not_name_its_subject_speaks_of_what_its_title_names() -> None:
+    one, other = (
+        "The film was released on 7 June 1940 by Fox Pictures.",
+        "The film was released on 3 May 1925 by Fox Pictures.",
+    )
+    assert between(one, other, ("Gang War", "Outlaw Express")) is None
+    assert between(one, other, ("Gang War", "Gang War review")) is not None
+    assert between(one, other, ("d000012", "d000013")) is not None, "a file's number is no title"
+
+
+def test_copies_of_a_quarrel_are_known_by_its_sides() -> None:
+    first = between("The tower is 324 metres tall.", "The tower is 300 metres tall.")
+    again = between("The old tower is 300 metres tall.", "The old tower is 324 metres tall.")
+    assert first is not None and again is not None
+    assert first.sides == again.sides == ("300 metres", "324 metres")
 
 
 def test_another_year_is_another_scope() -> None:
@@ -67,8 +129,10 @@ def test_a_condition_qualifies() -> None:
     assert found.stance == "qualifies"
 
 
-@pytest.mark.parametrize("newer, stance", [(date(2024, 1, 1), "superseded"), (None, "contradicts")])
-def test_a_newer_document_supersedes_only_when_both_are_dated(newer: date | None, stance: str) -> None:
+@pytest.mark.parametrize(
+    "newer, stance", [(date(2020, 3, 31), "superseded"), (date(2020, 3, 30), "contradicts"), (None, "contradicts")]
+)
+def test_a_newer_document_supersedes_only_when_both_are_dated_and_well_apart(newer: date | None, stance: str) -> None:
     one = Witness("The limit is 20 requests per minute.", "one", published=date(2020, 1, 1))
     other = Witness("The limit is 60 requests per minute.", "other", published=newer)
     found = Disagreements(Stems()).between(one, other)

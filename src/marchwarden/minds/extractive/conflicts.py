@@ -16,20 +16,16 @@ def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, .
     """Pairs of the best sentences that contradict, supersede or qualify each other; another scope is no quarrel."""
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
     close = [judged for judged in survey.ranked[:COMPARED] if judged.relevance >= floor]
-    found: dict[frozenset[str], Conflict] = {}
+    told: dict[frozenset[str], Conflict] = {}
     for one, other in combinations(close, 2):
-        conflict = _conflict(survey, one, other, disagreements)
-        if conflict:
-            # A copy of either side quarrels in the same words, and is not told again.
-            found.setdefault(frozenset({one.statement.text, other.statement.text}), conflict)
-    return tuple(found.values())[:MOST]
-
-
-def _conflict(survey: Survey, one: Judged, other: Judged, disagreements: Disagreements) -> Conflict | None:
-    found = disagreements.between(_witness(survey, one), _witness(survey, other))
-    if found is None or found.stance == "different_scope":
-        return None
-    return Conflict(found.topic, found.kind, one.statement.evidence, other.statement.evidence, found.stance)
+        found = disagreements.between(_witness(survey, one), _witness(survey, other))
+        if found is None or found.stance == "different_scope":
+            continue
+        # A copy of either side says the same words, or at least the same thing, and is not told again.
+        sides = frozenset(found.sides or (one.statement.text, other.statement.text))
+        conflict = Conflict(found.topic, found.kind, one.statement.evidence, other.statement.evidence, found.stance)
+        told.setdefault(sides, conflict)
+    return tuple(told.values())[:MOST]
 
 
 def _witness(survey: Survey, judged: Judged) -> Witness:

@@ -1,0 +1,72 @@
+"""The stance typing held against labelled pairs of claim and evidence: macro-F1 of supports and contradicts.
+
+    python -m benchmarks.stance FOLDER [--semantic MODEL]
+
+FOLDER holds questions.jsonl, a line each: the claim as question, its evidence with quotes, "SUPPORTS" or
+"REFUTES" as the answer.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from marchwarden.ranking.semantic import Meaning
+from marchwarden.ranking.terms import Stems
+from marchwarden.stance import Stances
+
+_BRACKETS = re.compile(r"-[LR][RSC]B-|``|''")
+
+
+@dataclass(frozen=True)
+class Pair:
+    claim: str
+    evidence: str
+    supports: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    said: bool
+    true: bool
+
+
+def read(folder: Path) -> list[Pair]:
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
+    return [
+        Pair(
+            _BRACKETS.sub(" ", row["question"]),
+            _BRACKETS.sub(" ", " ".join(each["quote"] for each in row["evidence"])),
+            row["answers"][0].upper().startswith("SUPPORT"),
+        )
+        for row in rows
+        if row["answers"][0].upper().startswith(("SUPPORT", "REFUTE", "CONTRADICT"))
+    ]
+
+
+def macro_f1(judged: Sequence[Judged]) -> float:
+    return sum(_f1(judged, label=label) for label in (True, False)) / 2
+
+
+def _f1(judged: Sequence[Judged], *, label: bool) -> float:
+    right = sum(each.said == each.true == label for each in judged)
+    said, true = sum(each.said == label for each in judged), sum(each.true == label for each in judged)
+    return 2 * right / (said + true) if right else 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--semantic", type=Path)
+    args = parser.parse_args()
+    stances = Stances(Stems(), Meaning(args.semantic) if args.semantic else None)
+    pairs = read(args.folder)
+    judged = [Judged(stances.of(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs]
+    print(f"{len(pairs)} pairs  macro-F1 {macro_f1(judged):.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Words that turn a statement round: denials, and pairs of words that exclude each other. Knows no documents."""
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from marchwarden.ranking.terms import Stems
+
+_DENYING: Final = """
+    not no never none neither nor cannot without nobody nothing nowhere hardly barely zero unable incapable impossible
+    unwilling absent outside away refuse refused refuses fail failed fails failing avoid avoided avoids avoiding lack
+    lacked lacks lacking deny denied denies reject rejected rejects decline declined exclude excluded excludes excluding
+    prevent prevented stop stopped neglect neglected
+"""
+_DENIALS: Final = frozenset(_DENYING.split())
+_IN_TWO_WORDS: Final = re.compile(
+    r"\b(?:yet to|other than|rather than|instead of|far from|turned down|left out)\b", re.IGNORECASE
+)
+_LESS: Final = re.compile(r"[^\W\d_]{3,}less")
+_NO_DENIAL: Final = frozenset({"unless", "regardless", "nonetheless", "nevertheless", "useless"})
+_PAIRS: Final = (
+    ("increase rise grow gain", "decrease fall shrink lose"),
+    ("high higher highest", "low lower lowest"),
+    ("large larger largest big bigger biggest", "small smaller smallest"),
+    ("most", "least"),
+    ("more", "less fewer"),
+    ("best", "worst"),
+    ("better", "worse"),
+    ("early earlier earliest", "late later latest"),
+    ("begin start", "end finish"),
+    ("before", "after"),
+    ("above", "below"),
+    ("win", "lose"),
+    ("accept", "reject"),
+    ("allow permit", "forbid prohibit ban"),
+    ("require mandatory", "optional"),
+    ("enable", "disable"),
+    ("safe", "unsafe dangerous"),
+    ("effective", "ineffective"),
+    ("legal", "illegal"),
+    ("successful", "unsuccessful"),
+    ("true", "false"),
+    ("positive", "negative"),
+    ("support", "oppose"),
+    ("cause", "prevent"),
+    ("northern north", "southern south"),
+    ("eastern east", "western west"),
+    ("public", "private"),
+    ("majority", "minority"),
+    ("maximum", "minimum"),
+)
+
+
+class Polarity:
+    """Tells whether words deny or turn what is said; holds the stemmer it reads them by."""
+
+    def __init__(self, stems: Stems) -> None:
+        self._pairs = tuple((_stems(stems, one), _stems(stems, other)) for one, other in _PAIRS)
+        self.turning = frozenset().union(*(side for pair in self._pairs for side in pair))
+
+    def opposed(self, ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+        """Whether one text holds a word, the other its opposite, and neither both. Given as stems, none left out."""
+        return any(_turned(ours, theirs, *pair) for pair in self._pairs)
+
+
+def spelled(text: str) -> str:
+    """The text with denials of two words written as one."""
+    return _IN_TWO_WORDS.sub("not", text)
+
+
+def denies(word: str) -> bool:
+    """Whether a word, in small letters, denies what stands beside it."""
+    if word in _DENIALS or word.endswith(("n't", "n’t")):
+        return True
+    return word not in _NO_DENIAL and _LESS.fullmatch(word) is not None
+
+
+def _stems(stems: Stems, words: str) -> frozenset[str]:
+    return frozenset(stems.of_everything(words))
+
+
+def _turned(ours: AbstractSet[str], theirs: AbstractSet[str], one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    here, there = (bool(ours & one), bool(ours & other)), (bool(theirs & one), bool(theirs & other))
+    return here in {(True, False), (False, True)} and there == here[::-1]
