@@ -27,6 +27,7 @@ class Flight:
     elapsed: float
     failures: tuple[Gap, ...]
     left_out: tuple[str, ...]
+    rubric: Rubric
 
 
 def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
@@ -39,7 +40,7 @@ def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, 
         gaps=tuple(_gaps(draft, checked, notebook, budget, flight)),
         discovery_events=(*found, *from_links(checked.documents, found)),
         open_questions=draft.open_questions,
-        confidence=Rubric().score(weighed),
+        confidence=flight.rubric.score(weighed),
         confidence_factors=weighed,
         cost_metadata=CostMetadata(
             tokens_used=budget.tokens_used,

@@ -13,6 +13,7 @@ import anyio
 from pydantic import TypeAdapter
 
 from marchwarden.budget import WALL_TIME_SEC, Budget
+from marchwarden.confidence import Rubric
 from marchwarden.contract import (
     Gap,
     GapCategory,
@@ -44,7 +45,7 @@ class Pace:
 
     search_seconds: float = 30.0
     fetch_seconds: float = 30.0
-    share_of_sources: float = 0.6
+    share_of_sources: float = 0.7
     share_of_tokens: float = 0.5
 
 
@@ -84,6 +85,7 @@ class Investigation:
         limits, mind = request.limits(), investigator.mind
         self.source = investigator.source
         self.pace = investigator.pace
+        self.rubric = Rubric.kept_in(investigator.store.folder)
         self.record = record
         self.progress = progress
         self.depth = request.depth
@@ -238,7 +240,8 @@ class Investigation:
             self._could_not("mind", error)
         checked = grounded(draft, self.notebook)
         counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        self.record.note("ground", "", "every claim is held against its excerpts", {"result": counted})
+        told = {"result": counted, "rubric": self.rubric.told()}
+        ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
         notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
         flight = Flight(
             trace_id=self.record.trace_id,
@@ -248,6 +251,7 @@ class Investigation:
             elapsed=self.record.elapsed,
             failures=tuple(self.failures),
             left_out=_NOTICES.validate_python(notices.fields["result"]),
+            rubric=Rubric.again(ground.fields.get("rubric")),
         )
         return landed(draft, checked, self.notebook, self.budget, flight)
 

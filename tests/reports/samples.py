@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 
+from marchwarden.confidence import Rubric
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -88,6 +89,14 @@ class Told:
     searches: Sequence[str] = field(default=("main span Alder Bridge",))
 
     def result(self, trace_id: str) -> ResearchResult:
+        factors = ConfidenceFactors(
+            num_corroborating_sources=2,
+            source_authority="high",
+            contradiction_detected=self.contradicted,
+            query_specificity_match=0.92,
+            budget_exhausted=False,
+            recency="recent",
+        )
         return ResearchResult(
             answer=self.answer,
             citations=tuple(each.citation for each in self.cited),
@@ -95,15 +104,8 @@ class Told:
             discovery_events=tuple(self.discoveries),
             open_questions=tuple(self.questions),
             dispatches=tuple(self.dispatches),
-            confidence=0.598 if self.contradicted else 0.782,
-            confidence_factors=ConfidenceFactors(
-                num_corroborating_sources=2,
-                source_authority="high",
-                contradiction_detected=self.contradicted,
-                query_specificity_match=0.92,
-                budget_exhausted=False,
-                recency="recent",
-            ),
+            confidence=Rubric.shipped().score(factors),
+            confidence_factors=factors,
             cost_metadata=CostMetadata(
                 tokens_used=4200, iterations_run=1, wall_time_sec=3.4, budget_exhausted=False, model_id=MODEL
             ),

@@ -14,6 +14,7 @@ import click
 from marchwarden.cli.arxiv import arxiv
 from marchwarden.cli.asking import ask, batch, resume
 from marchwarden.cli.browsing import ui
+from marchwarden.cli.calibrating import calibrate
 from marchwarden.cli.checking import refresh
 from marchwarden.cli.collecting import gc
 from marchwarden.cli.completing import completion
@@ -66,6 +67,7 @@ for command in (
     serve,
     contract,
     evaluate,
+    calibrate,
     init,
     doctor,
     gc,

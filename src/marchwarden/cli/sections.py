@@ -19,6 +19,7 @@ SECTIONS = {
         "verify": "Prove every citation of a run again.",
         "refresh": "What a run cites, held against today.",
         "eval": "Measure a researcher over known answers.",
+        "calibrate": "Fit confidence to results known to be right.",
     },
     "Researchers": {
         "researchers": "Who can be asked, and how they are.",

@@ -76,6 +76,7 @@ class Inquiry:
         self.record = record
         self.progress = progress
         self.store = investigator.store
+        self.rubric = Rubric.kept_in(self.store.folder)
         self.notebook = Notebook(request.question, request.context or "", guide=investigator.roster.guide())
         self.budget = Budget(
             self.limits,
@@ -191,7 +192,7 @@ class Inquiry:
         draft = (await self.thinking.fallback.conclude(self.notebook, self.budget.left_to_conclude())).value
         weighed = factors(draft, grounded(draft, self.notebook), self.budget, self.record.began_on)
         single = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
-        sure = round(max([Rubric().score(weighed), *single]), 4)
+        sure = round(max([self.rubric.score(weighed), *single]), 4)
         entry = self.record.note("weigh", str(self.dispatched), "whether more is worth asking", {"result": sure})
         return float(str(entry.fields["result"]))
 
@@ -236,7 +237,8 @@ class Inquiry:
     def _landed(self, draft: Draft) -> ResearchResult:
         checked = grounded(draft, self.notebook)
         counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        self.record.note("ground", "", "every claim is held against its excerpts", {"result": counted})
+        told = {"result": counted, "rubric": self.rubric.told()}
+        ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
         outcome = Outcome(self.returned, self.answers, self.cited)
         thoughtless = [Gap(topic="mind", category=each.category, detail=each.detail) for each in self.thinking.failures]
         flight = Flight(
@@ -247,6 +249,7 @@ class Inquiry:
             elapsed=self.record.elapsed,
             failures=(*thoughtless, *self.lost, *outcome.failures(checked)),
             left_out=(),
+            rubric=Rubric.again(ground.fields.get("rubric")),
         )
         return outcome.extended(landed(draft, checked, self.notebook, self.budget, flight))
 

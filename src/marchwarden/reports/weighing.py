@@ -32,7 +32,7 @@ class Factor:
 
 def weighed(result: ResearchResult) -> tuple[Factor, ...]:
     """The six factors of the contract, in its order."""
-    factors, rubric = result.confidence_factors, Rubric()
+    factors, rubric = result.confidence_factors, Rubric.shipped()
     # Another researcher may score by a rubric of its own; then the effects are unknown here, and not told.
     ours = abs(rubric.score(factors) - result.confidence) < _AS_PUBLISHED
     return tuple(_factors(factors, rubric if ours else None))
@@ -42,7 +42,7 @@ def _factors(given: ConfidenceFactors, rubric: Rubric | None) -> Iterator[Factor
     def effect(**otherwise: object) -> float | None:
         return None if rubric is None else rubric.score(given) - rubric.score(given.model_copy(update=otherwise))
 
-    found, most = given.num_corroborating_sources, Rubric().counted_sources
+    found, most = given.num_corroborating_sources, Rubric.shipped().counted_sources
     sources = f"{found} of {most} that count" if found <= most else f"{found}, of which {most} count"
     yield Factor(
         "Independent sources", sources, scale(min(found, most), most, sources), effect(num_corroborating_sources=1)

@@ -1,0 +1,60 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from marchwarden.confidence import KEPT, Rubric
+from marchwarden.contract import ConfidenceFactors
+from tests.cli.in_process import Shell
+from tests.evaluation.results import QUESTIONS, SUITE, written
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """A folder with a suite and the results over it."""
+    shell = Shell(tmp_path)
+    written(SUITE, tmp_path / "small")
+    assert shell.run("eval", "small", "-o", "results.jsonl").returncode == 0
+    return shell
+
+
+def test_a_new_rubric_is_printed_and_nothing_is_kept(shell):
+    done = shell.run("calibrate", "results.jsonl", "--suite", "small", "--version", "mine")
+    assert done.returncode == 0, done.stderr
+    assert Rubric.parsed(done.stdout, "stdout").version == "mine"
+    assert done.stderr.count("calibration error") == 2
+    assert not (shell.home / "traces" / KEPT).exists()
+
+
+def test_a_rubric_that_is_kept_scores_the_runs_after_it_and_leaves_those_before_as_they_were(shell):
+    before = json.loads((shell.folder / "results.jsonl").read_text().splitlines()[0])["result"]
+    done = shell.run("calibrate", "results.jsonl", "--suite", "small", "--keep")
+    kept = Rubric.kept_in(shell.home / "traces")
+    assert kept.toml() == done.stdout
+    shell.run("eval", "small", "-o", "later.jsonl")
+    for line in (shell.folder / "later.jsonl").read_text().splitlines():
+        result = json.loads(line)["result"]
+        assert result["confidence"] == kept.score(ConfidenceFactors.model_validate(result["confidence_factors"]))
+    assert shell.run("replay", before["trace_id"], "--rerun").returncode == 0
+
+
+def test_several_files_may_be_of_several_suites(shell):
+    done = shell.run("calibrate", "results.jsonl", "results.jsonl", "--suite", "small", "--suite", "small")
+    assert "fitted to 6 results" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["results.jsonl"], "--suite"),
+        (["nothing.jsonl", "--suite", "small"], "nothing.jsonl"),
+        (["results.jsonl", "--suite", "others"], "are they of another suite?"),
+        (["results.jsonl", "--suite", "small", "--suite", "small"], "need one --suite, or as many"),
+        (["empty.jsonl", "--suite", "small"], "no results that the suite small can tell"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_in_one_line(shell, arguments, expected):
+    written(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), shell.folder / "others")
+    (shell.folder / "empty.jsonl").write_text("")
+    done = shell.run("calibrate", *arguments)
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
