@@ -3,15 +3,19 @@
 A mind that cannot serve, for want of a key or a library, is refused in one line that says what to do.
 """
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
+from marchwarden.ranking.semantic import Meaning
 
 EXTRACTIVE: Final = "extractive"
-_EMBEDDED: Final = frozenset({EXTRACTIVE, "extractive-v1"})
+_EMBEDDED: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
+SEMANTIC: Final = "MARCHWARDEN_SEMANTIC_MODEL"
 CLAUDE_AGENT: Final = "claude-agent"
 DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
 NO_KEY: Final = "no key: the extractive mind serves; ANTHROPIC_API_KEY or --mind brings a model"
@@ -28,8 +32,8 @@ def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:
 def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
     """The mind that serves. Raises `InvalidInput` where it cannot."""
     chosen = chosen_spec(spec, environ)
-    if chosen in _EMBEDDED:
-        return ExtractiveMind()
+    if _EMBEDDED.fullmatch(chosen):
+        return embedded_mind(environ)
     # Imported for those who ask a model: the extractive mind does without all of it.
     from marchwarden.minds.llm import LanguageMind
 
@@ -40,6 +44,12 @@ def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
     from marchwarden.minds.llm.specs import model_for
 
     return LanguageMind(model_for(chosen, environ))
+
+
+def embedded_mind(environ: Mapping[str, str]) -> ExtractiveMind:
+    """The extractive mind, which goes by meaning as well as by words where a folder of word vectors is named."""
+    folder = environ.get(SEMANTIC)
+    return ExtractiveMind(Meaning(Path(folder).expanduser()) if folder else None)
 
 
 def mind_again(model_id: str, environ: Mapping[str, str]) -> Mind:

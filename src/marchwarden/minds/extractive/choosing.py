@@ -1,18 +1,25 @@
-"""Which statements make the answer: the best first, each adding something, none said twice."""
+"""Which statements make the answer: the best first, then what other documents say; a copy is cited, not said again."""
 
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
+from marchwarden.minds.extractive.antecedents import spoken_of
+from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match, match_of
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.notebook import Claim
-from marchwarden.ranking.terms import differ_in_fact
+from marchwarden.ranking.terms import Stems, differ_in_fact
 
-MOST_CLAIMS: Final = 5
+MOST_BEST: Final = 5
+MOST_CITED: Final = 8
+GLANCE: Final = 500
+"""Characters of the answer that everybody reads."""
 CONSIDERED: Final = 60
 WORTH_SAYING: Final = 0.6
+WORTH_HEARING: Final = 0.2
 SAME_WORDS: Final = 0.8
 ITS_OWN: Final = 0.15
 
@@ -23,9 +30,17 @@ SAME_DOCUMENT: Final = -0.01
 FRAGMENT: Final = 0.15
 """What a row or a cut-off line must make up for, to stand beside whole sentences."""
 
-_LEANS_BACK: Final = re.compile(
-    r"(?:this|these|that|those|it|its|he|his|she|her|they|their|such|both)\b", re.IGNORECASE
-)
+
+@dataclass(frozen=True)
+class Pick:
+    """A statement of the answer, everything it is cited with, and how well it meets the question."""
+
+    judged: Judged
+    text: str
+    evidence: tuple[str, ...]
+
+    def also(self, copy: Judged) -> "Pick":
+        return Pick(self.judged, self.text, (*self.evidence, copy.statement.evidence))
 
 
 @dataclass(frozen=True)
@@ -34,24 +49,82 @@ class _Valued:
     value: float
 
 
-def chosen(survey: Survey) -> list[Judged]:
+def chosen(survey: Survey, quarrelling: Sequence[Judged], stems: Stems) -> list[Pick]:
+    """The best, both sides of a quarrel, where a second hop led, what other documents say, more of the best."""
+    best = _best(survey)
+    led_to = _led_to(survey, stems) if leaves_open(survey, stems) else []
+    front = [*_at_a_glance(best), *quarrelling, *led_to]
+    cited = {judged.statement.passage.document for judged in front}
+    others = [judged for judged in _voices(survey) if judged.statement.passage.document not in cited]
+    return _gathered(survey, [*front, *others, *best])
+
+
+def claim(survey: Survey, pick: Pick) -> Claim:
+    scorer = survey.scorer(pick.judged.aspect)
+    return Claim(pick.text, pick.evidence, round(match_of(pick.judged, scorer), 3))
+
+
+def _best(survey: Survey) -> list[Judged]:
     """The best statement of every aspect that is met, then whatever adds most to what is already there."""
     picked = _aspect_leaders(survey) or list(survey.ranked[:1])
     candidates = [judged for judged in survey.ranked[:CONSIDERED] if _to_the_point(survey, judged)]
-    while picked and candidates and len(picked) < MOST_CLAIMS:
+    while picked and candidates and len(picked) < MOST_BEST:
         candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
         best = max((_valued(survey, each, picked) for each in candidates), key=lambda each: each.value, default=None)
-        if best is None or best.value < WORTH_SAYING * picked[0].relevance:
+        if best is None or best.value < WORTH_SAYING * picked[0].worth:
             break
         picked.append(best.judged)
     return picked
 
 
-def claim(survey: Survey, judged: Judged) -> Claim:
-    """The sentence as it stands. One that begins with a pronoun also points at the sentence it leans on."""
-    statement = judged.statement
-    evidence = (statement.evidence, *_leaned_on(statement))
-    return Claim(statement.text, evidence, round(match_of(judged, survey.scorer(judged.aspect)), 3))
+def _at_a_glance(best: list[Judged]) -> list[Judged]:
+    """Those that begin where a reader still looks; what other documents say can wait until then."""
+    begins = accumulate((len(judged.statement.text) for judged in best), initial=0)
+    return [judged for judged, start in zip(best, begins, strict=False) if start < GLANCE]
+
+
+def _led_to(survey: Survey, stems: Stems) -> list[Judged]:
+    """The best statement of every document that the question, or a name followed from it, is about."""
+    voices = _voices(survey, 0.0)
+    documents = dict.fromkeys([*first_documents(survey, stems), *followed(survey, stems)])
+    by_document = {judged.statement.passage.document: judged for judged in voices}
+    return [by_document[document] for document in documents if document in by_document]
+
+
+def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
+    """The best statement of each document, if it has that share of what the best of all has."""
+    best: dict[int, Judged] = {}
+    for judged in survey.ranked:
+        if judged.relevance >= share * survey.ranked[0].relevance:
+            best.setdefault(judged.statement.passage.document, judged)
+    return list(best.values())
+
+
+def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
+    """As many as a reader will look up. What was said already becomes evidence of the statement that said it."""
+    picks: list[Pick] = []
+    room = MOST_CITED
+    for judged in wanted:
+        if any(judged.statement.evidence in pick.evidence for pick in picks):
+            continue
+        copied = next((at for at, pick in enumerate(picks) if _same(judged, pick.judged)), None)
+        pick = _pick(survey, judged, picks) if copied is None else picks[copied].also(judged)
+        room -= len(pick.evidence) if copied is None else 1
+        if room < 0 and picks:
+            break
+        if copied is None:
+            picks.append(pick)
+        else:
+            picks[copied] = pick
+    return picks
+
+
+def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
+    """The sentence as it stands, after the one that says whom its pronoun means, unless that was said already."""
+    said = {evidence for pick in picks for evidence in pick.evidence}
+    spoken = spoken_of(survey.notebook, judged.statement)
+    text = " ".join([*(each.text for each in spoken if each.id not in said), judged.statement.text])
+    return Pick(judged, text, (*(each.id for each in spoken), judged.statement.evidence))
 
 
 def _to_the_point(survey: Survey, judged: Judged) -> bool:
@@ -77,7 +150,7 @@ def _valued(survey: Survey, judged: Judged, picked: list[Judged]) -> _Valued:
     adds = survey.whole.coverage(held | judged.statement.distinct) - survey.whole.coverage(held)
     linked = any(_linked(judged.statement, each.statement) for each in picked)
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
-    value = judged.relevance + ADDS * adds + LINKED * linked - (0.0 if judged.score.is_finished else FRAGMENT)
+    value = judged.worth + ADDS * adds + LINKED * linked - (0.0 if judged.score.is_finished else FRAGMENT)
     return _Valued(judged, value + (SAME_DOCUMENT * beside if beside else ANOTHER_DOCUMENT))
 
 
@@ -92,11 +165,3 @@ def _same(one: Judged, other: Judged) -> bool:
     """The same words again, be it a copy, be it the half of the other."""
     ours, theirs = one.statement.distinct, other.statement.distinct
     return len(ours & theirs) >= SAME_WORDS * min(len(ours), len(theirs)) and not differ_in_fact(ours, theirs)
-
-
-def _leaned_on(statement: Statement) -> tuple[str, ...]:
-    sentences = statement.passage.sentences
-    at = next(at for at, sentence in enumerate(sentences) if sentence.id == statement.evidence)
-    if at == 0 or sentences[at - 1].is_heading or not _LEANS_BACK.match(statement.text):
-        return ()
-    return (sentences[at - 1].id,)

@@ -37,7 +37,7 @@ def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
 def _open(survey: Survey, aspect: str, match: float, stems: Stems) -> Gap:
     closest = _closest(survey, aspect)
     if match < NO_ANSWER:
-        detail = f"Nothing read answers this. {_missing(survey, aspect, stems)} {closest}"
+        detail = f"Nothing read answers this; at best it comes near. {_missing(survey, aspect, stems)} {closest}"
     else:
         detail = f"The passages cited are the closest found, not a confirmed answer. {_missing(survey, aspect, stems)}"
     category = GapCategory.SOURCE_NOT_FOUND

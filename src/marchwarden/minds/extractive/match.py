@@ -1,17 +1,20 @@
-"""How well evidence meets a question, as one number between 0 and 1: the number honesty hangs on."""
+"""How well evidence meets a question, between 0 and 1: whether a sentence bears on it, and whether the best answers it.
+
+Bearing is generous, and decides what is read on and said; answering is strict, and is what honesty hangs on.
+"""
 
 import math
 from typing import Final
 
 from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.scoring import Scorer
+from marchwarden.minds.extractive.signs import chance, signs
 from marchwarden.minds.extractive.survey import Judged, Survey
 
 NO_ANSWER: Final = 0.3
 CONFIRMED: Final = 0.6
 
-# Set by hand around a logistic fit of "the sentence really answers" on open question sets, unanswerable ones included;
-# the thresholds above are measured on this scale and move with it.
+# Set by hand, to find: what bears on a question must not be missed, and near misses are told apart by their signs.
 AT_ALL: Final = -2.4
 COVERED: Final = 2.0
 AROUND: Final = 3.2
@@ -42,12 +45,20 @@ def match_of(judged: Judged, scorer: Scorer) -> float:
 
 
 def overall_match(survey: Survey) -> float:
-    """The match of the best statement; for several aspects, the mean of theirs."""
-    if len(survey.aspects) > 1:
-        return sum(aspect_match(survey, aspect) for aspect in survey.aspects) / len(survey.aspects)
-    return max((match_of(judged, survey.whole) for judged in survey.ranked[:1]), default=0.0)
+    """How likely the question is answered by the best statement; for several aspects, the mean of theirs."""
+    asked = tuple(survey.aspects) if len(survey.aspects) > 1 else ("",)
+    return sum(_answered(survey, aspect) for aspect in asked) / len(asked)
 
 
 def aspect_match(survey: Survey, aspect: str) -> float:
     best = survey.best_for(aspect)
     return match_of(best, survey.scorer(aspect)) if best else 0.0
+
+
+def _answered(survey: Survey, aspect: str) -> float:
+    """What hardly bears on the question answers it no better, whatever signs it shows."""
+    best = next(iter(survey.ranked), None) if not aspect else survey.best_for(aspect)
+    if best is None:
+        return 0.0
+    likely, bears = chance(signs(survey, survey.scorer(aspect), best)), match_of(best, survey.scorer(aspect))
+    return likely if bears >= NO_ANSWER else min(likely, bears)

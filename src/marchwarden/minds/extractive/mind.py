@@ -10,33 +10,38 @@ from marchwarden.minds.extractive.aspects import aspects_of, unanswered
 from marchwarden.minds.extractive.choosing import chosen, claim
 from marchwarden.minds.extractive.conflicts import conflicts
 from marchwarden.minds.extractive.gaps import gaps
-from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match, overall_match
+from marchwarden.minds.extractive.match import aspect_match, overall_match
 from marchwarden.minds.extractive.queries import first_query, follow_ups
 from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
 from marchwarden.minds.extractive.wonderings import wonderings
 from marchwarden.notebook import Claim, Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
 from marchwarden.passages import Passage
+from marchwarden.ranking.semantic import Similarity
 from marchwarden.ranking.terms import Stems
 
+MODEL_ID: Final = "extractive-v2"
 FINDINGS_A_ROUND: Final = 20
 WORTH_NOTING: Final = 0.3
 MATTERS: Final = 0.5
 ENOUGH: Final = 0.8
+CLOSE: Final = 0.05
 
 
 class ExtractiveMind:
     """Plans from the question's words, finds the sentences that hold them, and says when none does.
 
-    Remembers nothing between calls: the same notebook always gets the same thoughts.
+    With a `similarity`, sentences that mean what is asked come first, whatever their words. Remembers nothing between
+    calls: the same notebook always gets the same thoughts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, similarity: Similarity | None = None) -> None:
+        self._similarity = similarity
         self._stems = Stems()
         self._disagreements = Disagreements(self._stems)
 
     @property
     def model_id(self) -> str:
-        return "extractive-v1"
+        return MODEL_ID if self._similarity is None else f"{MODEL_ID}+meaning"
 
     @property
     def conclusion_tokens(self) -> int:
@@ -52,12 +57,13 @@ class ExtractiveMind:
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         """Judge what the allowance pays for; ask on only for what is still not well met."""
         readable = _affordable(notebook, passages, left.tokens)
-        survey = surveyed(notebook, _read(notebook, readable), self._stems)
+        survey = surveyed(notebook, _read(notebook, readable), self._stems, self._similarity)
         worth = _worth_noting(survey, readable)
+        asked_next = follow_ups(survey, self._stems)
         reading = Reading(
             findings=tuple(_finding(judged) for judged in worth),
-            satisfied=_satisfied(survey),
-            follow_ups=follow_ups(survey, self._stems),
+            satisfied=_met(survey) and not asked_next,
+            follow_ups=asked_next,
             discoveries=discoveries(notebook, _passages_that_matter(worth)),
         )
         return Thought(reading, sum(tokens_in(notebook.text_of(passage)) for passage in readable))
@@ -65,12 +71,12 @@ class ExtractiveMind:
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """The sentences that answer, where they quarrel, what stays open. None is better than a wrong one."""
         read = _read(notebook)
-        survey = surveyed(notebook, read, self._stems)
+        survey = surveyed(notebook, read, self._stems, self._similarity)
         match = overall_match(survey)
         answered = _answered(survey, match)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
         draft = Draft(
-            claims=_claims(survey, quarrels) if answered else (),
+            claims=_claims(survey, quarrels, self._stems) if answered else (),
             match=round(match, 4),
             conflicts=quarrels,
             gaps=gaps(survey, match, self._stems),
@@ -111,18 +117,16 @@ def _passages_that_matter(worth: Iterable[Judged]) -> list[Passage]:
     return list({passage.id: passage for passage in matter}.values())
 
 
-def _satisfied(survey: Survey) -> bool:
+def _met(survey: Survey) -> bool:
     return all(aspect_match(survey, aspect) >= ENOUGH for aspect in survey.notebook.aspects or ("",))
 
 
 def _answered(survey: Survey, match: float) -> bool:
-    return max([match, *(aspect_match(survey, aspect) for aspect in survey.aspects)]) >= NO_ANSWER
+    return max([match, *(aspect_match(survey, aspect) for aspect in survey.aspects)]) >= CLOSE
 
 
-def _claims(survey: Survey, quarrels: Iterable[Conflict]) -> tuple[Claim, ...]:
-    """The chosen sentences; whatever quarrels with one another is said too, so that both sides are cited."""
-    picked = chosen(survey)
+def _claims(survey: Survey, quarrels: Iterable[Conflict], stems: Stems) -> tuple[Claim, ...]:
+    """The chosen statements; whatever quarrels with one another is said too, so that both sides are cited."""
     evidence = {each for quarrel in quarrels for each in (quarrel.one, quarrel.other)}
-    said = {judged.statement.evidence for judged in picked}
-    picked += [judged for judged in survey.ranked if judged.statement.evidence in evidence - said]
-    return tuple(claim(survey, judged) for judged in picked)
+    quarrelling = [judged for judged in survey.ranked if judged.statement.evidence in evidence]
+    return tuple(claim(survey, pick) for pick in chosen(survey, quarrelling, stems))

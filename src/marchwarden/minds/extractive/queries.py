@@ -3,23 +3,16 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from marchwarden.minds.extractive.match import aspect_match, match_of
-from marchwarden.minds.extractive.question import names_in
-from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.minds.extractive.hops import leads, leaves_open
+from marchwarden.minds.extractive.match import aspect_match
+from marchwarden.minds.extractive.question import key_phrases
+from marchwarden.minds.extractive.survey import Survey
 from marchwarden.notebook import Notebook, Query
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
 
-MOST_FOLLOW_UPS: Final = 3
-MOST_QUERIES: Final = 6
+MOST_FOLLOW_UPS: Final = 4
+MOST_QUERIES: Final = 8
 WELL_MET: Final = 0.75
-LEADS_FROM: Final = 2
-LONGEST_LEAD: Final = 6
-
-_DATES: Final = """
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday
-"""
-_CALENDAR: Final = frozenset(_DATES.split())
 
 
 def first_query(text: str, aspect: str = "") -> Query:
@@ -29,38 +22,15 @@ def first_query(text: str, aspect: str = "") -> Query:
 
 
 def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
-    """For each aspect that is not well met: the aspect itself, then the names its best sentences lead to."""
+    """Each aspect that is not well met; the question's names alone; then the names that lead to what is still open."""
     notebook = survey.notebook
     room = min(MOST_FOLLOW_UPS, MOST_QUERIES - len(notebook.queries))
     weak = [aspect for aspect in notebook.aspects if aspect_match(survey, aspect) < WELL_MET]
     proposed = [first_query(aspect, aspect) for aspect in weak] if len(notebook.aspects) > 1 else []
-    proposed += [query for aspect in weak for query in _leads(survey, aspect)]
+    proposed += [Query(" ".join(key_phrases(notebook.question)))]
+    if leaves_open(survey, stems):
+        proposed += [Query(name) for name in leads(survey, stems)]
     return tuple(_new(proposed, notebook, stems))[: max(room, 0)]
-
-
-def _leads(survey: Survey, aspect: str) -> Iterator[Query]:
-    """Names in the best sentences that neither the question nor a title already fetched holds: the second hop."""
-    notebook = survey.notebook
-    known = [
-        " ".join(words(text)) for text in (notebook.question, *(document.title for document in notebook.documents))
-    ]
-    for judged in _best(survey, aspect):
-        for name in names_in(judged.statement.text):
-            plain = " ".join(words(name))
-            if _is_lead(plain) and not any(plain in text for text in known):
-                yield Query(name.strip(".'’&-"), aspect)
-
-
-def _is_lead(name: str) -> bool:
-    """A name worth searching for: not a number, not a date, not a mere opening word, not half a sentence."""
-    said = [word for word in name.split() if not word.isdigit() and word not in STOP_WORDS | _CALENDAR]
-    return 0 < len(said) <= LONGEST_LEAD
-
-
-def _best(survey: Survey, aspect: str) -> list[Judged]:
-    scorer = survey.scorer(aspect)
-    served = [judged for judged in survey.ranked if judged.aspect == aspect]
-    return [judged for judged in served[:LEADS_FROM] if match_of(judged, scorer) > 0]
 
 
 def _new(queries: Iterable[Query], notebook: Notebook, stems: Stems) -> Iterator[Query]:

@@ -16,7 +16,7 @@ _ASKING: Final = """
     type use used way word work year
 """
 _FILLER: Final = frozenset(_ASKING.split())
-_NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9][\w'’.&-]*)*")
+NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9][\w'’.&-]*)*")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*\w*")
 
 
@@ -88,4 +88,4 @@ def key_phrases(text: str) -> list[str]:
 
 def names_in(text: str) -> list[str]:
     """Runs of capitalised words. The capital that opens a sentence makes no name."""
-    return [match[0] for match in _NAME.finditer(text) if match.start() > 0 or " " in match[0] or match[0].isupper()]
+    return [match[0] for match in NAME.finditer(text) if match.start() > 0 or " " in match[0] or match[0].isupper()]

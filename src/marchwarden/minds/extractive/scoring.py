@@ -15,11 +15,13 @@ NEAR: Final = 3
 USUAL_LENGTH: Final = 80
 SATURATION: Final = 1.2
 
-IN_SENTENCE: Final = 0.27
-AROUND: Final = 0.15
-STANDING: Final = 0.45
+IN_SENTENCE: Final = 0.07
+ON_TOPIC: Final = 0.3
+AROUND: Final = 0.22
+STANDING: Final = 0.22
 IN_ORDER: Final = 0.05
-RIGHT_KIND: Final = 0.08
+RIGHT_KIND: Final = 0.09
+OPENING: Final = 0.05
 UNFINISHED: Final = 0.9
 
 
@@ -27,21 +29,25 @@ UNFINISHED: Final = 0.9
 class Score:
     """How one sentence meets one question, in shares of 1. `relevance` compares sentences; the rest says why.
 
-    `covered` is the question's weight found in the sentence, `around` in its passage, heading and title, `standing`
-    the same with repetition counted, `in_order` its neighbouring words found near each other.
+    `covered` is the question's weight found in the sentence, `on_topic` in the sentence, its heading and its title,
+    `around` in all of its passage too, `standing` there with repetition counted, `in_order` its neighbouring words
+    found near each other. `opens` marks the sentence that says what its document is about.
     """
 
     covered: float
+    on_topic: float
     around: float
     standing: float
     in_order: float
     fit: float
+    opens: bool
     is_finished: bool
 
     @property
     def relevance(self) -> float:
-        words = IN_SENTENCE * self.covered + AROUND * self.around + STANDING * self.standing + IN_ORDER * self.in_order
-        relevance = words + RIGHT_KIND * self.fit * self.around
+        own = IN_SENTENCE * self.covered + ON_TOPIC * self.on_topic + IN_ORDER * self.in_order
+        words = own + AROUND * self.around + STANDING * self.standing
+        relevance = words + (RIGHT_KIND * self.fit + OPENING * self.opens) * self.around
         return relevance if self.is_finished else relevance * UNFINISHED
 
 
@@ -57,10 +63,12 @@ class Scorer:
         covered = self.coverage(statement.distinct)
         return Score(
             covered=covered,
+            on_topic=self.coverage(statement.distinct | statement.topic),
             around=self.coverage(statement.around),
             standing=self._standing(statement.around),
             in_order=self._in_order(statement.stems),
             fit=fit(self.question, statement.text) if covered else 0.0,
+            opens=statement.opens,
             is_finished=statement.is_finished,
         )
 
@@ -68,6 +76,10 @@ class Scorer:
         """The share of the question's weight that these stems carry."""
         held = frozenset(stems)
         return sum(weight for stem, weight in self._weights.items() if stem in held) / self._total
+
+    def worth(self, stem: str) -> float:
+        """The weight of one stem; nothing for one that was not asked for."""
+        return self._weights.get(stem, 0.0)
 
     def missing(self, stems: Iterable[str]) -> list[str]:
         """The question's stems that are not among these, the weightiest first."""

@@ -23,7 +23,8 @@ _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 class Statement:
     """One sentence: its id, its printable text, its stems, and the stems of what stands around it.
 
-    `title` holds the stems of the document's title, `topic` these and those of the heading above.
+    `title` holds the stems of the document's title, `topic` these and those of the heading above. `opens`: nothing
+    else stands before it in its document.
     """
 
     evidence: str
@@ -34,6 +35,7 @@ class Statement:
     topic: frozenset[str]
     passage: Passage
     start: int
+    opens: bool = False
 
     @property
     def is_finished(self) -> bool:
@@ -47,11 +49,17 @@ class Statement:
 
 def statements(notebook: Notebook, passages: Iterable[Passage], stems: Stems) -> list[Statement]:
     """Everything in the passages that states something, in reading order."""
-    echo = _echo(notebook.question)
-    return [found for passage in passages for found in _in_passage(notebook, passage, stems, echo)]
+    echo, openings = _echo(notebook.question), _openings(notebook)
+    return [
+        found
+        for passage in passages
+        for found in _in_passage(notebook, passage, stems, echo, openings.get(passage.document))
+    ]
 
 
-def _in_passage(notebook: Notebook, passage: Passage, stems: Stems, echo: re.Pattern[str]) -> Iterator[Statement]:
+def _in_passage(
+    notebook: Notebook, passage: Passage, stems: Stems, echo: re.Pattern[str], opening: str | None
+) -> Iterator[Statement]:
     document = notebook.documents[passage.document]
     topic = frozenset(stems.of(f"{document.title}\n{passage.heading}"))
     title = frozenset(stems.of(document.title))
@@ -61,7 +69,18 @@ def _in_passage(notebook: Notebook, passage: Passage, stems: Stems, echo: re.Pat
         text = printable(notebook.sentence_text(passage, sentence))
         if states(sentence, text, document):
             own = stems.of(echo.sub(" ", text))
-            yield Statement(sentence.id, text, own, around, title, topic, passage, sentence.start)
+            opens = sentence.id == opening
+            yield Statement(sentence.id, text, own, around, title, topic, passage, sentence.start, opens)
+
+
+def _openings(notebook: Notebook) -> Mapping[int, str]:
+    """The first sentence of every document."""
+    first: dict[int, str] = {}
+    for passage in notebook.passages:
+        for sentence in passage.sentences:
+            if not sentence.is_heading:
+                first.setdefault(passage.document, sentence.id)
+    return first
 
 
 def _echo(question: str) -> re.Pattern[str]:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from marchwarden.minds.extractive.aspects import known_sentences
+from marchwarden.minds.extractive.company import lifts
 from marchwarden.minds.extractive.question import understood
 from marchwarden.minds.extractive.scoring import Rarity, Score, Scorer
 from marchwarden.minds.extractive.statements import Statement, statements
 from marchwarden.notebook import Notebook
 from marchwarden.passages import Passage
+from marchwarden.ranking.semantic import Similarity
 from marchwarden.ranking.terms import Stems
 
 SAMPLE: Final = 400
@@ -18,15 +20,23 @@ REPEATS: Final = 0.85
 
 @dataclass(frozen=True)
 class Judged:
-    """A statement, its score for the question or the aspect it serves best, and that aspect."""
+    """A statement, its score for the question or the aspect it serves best, and that aspect.
+
+    `lift` is what its company adds: it orders statements, and makes none of them relevant.
+    """
 
     statement: Statement
     score: Score
     aspect: str
+    lift: float = 0.0
 
     @property
     def relevance(self) -> float:
         return self.score.relevance
+
+    @property
+    def worth(self) -> float:
+        return self.relevance + self.lift
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,7 @@ class Survey:
     aspects: Mapping[str, Scorer]
     ranked: tuple[Judged, ...]
     leaders: Mapping[str, Judged]
+    similarity: Similarity | None = None
 
     def scorer(self, aspect: str) -> Scorer:
         return self.aspects.get(aspect, self.whole)
@@ -47,25 +58,31 @@ class Survey:
         return self.leaders.get(aspect) or next(iter(self.ranked), None)
 
 
-def surveyed(notebook: Notebook, passages: Sequence[Passage], stems: Stems) -> Survey:
+def surveyed(
+    notebook: Notebook, passages: Sequence[Passage], stems: Stems, similarity: Similarity | None = None
+) -> Survey:
     """Judge every statement of the passages. What only repeats the caller's context is left out."""
     rarity = _rarity(notebook, stems)
     whole = Scorer(understood(focus(notebook), stems), rarity)
     aspects = {aspect: Scorer(understood(aspect, stems), rarity) for aspect in notebook.aspects}
     known = known_sentences(notebook.context, stems)
     new = [each for each in statements(notebook, passages, stems) if not _repeats(each, known)]
-    by_aspect = {
-        aspect: [Judged(each, scorer.score(each), aspect) for each in new] for aspect, scorer in aspects.items()
-    }
+
+    def judged(scorer: Scorer, aspect: str) -> list[Judged]:
+        scores = [scorer.score(each) for each in new]
+        lifted = lifts(scorer.question, new, [score.relevance for score in scores], notebook, similarity)
+        return [Judged(each, score, aspect, lift) for each, score, lift in zip(new, scores, lifted, strict=True)]
+
+    by_aspect = {aspect: judged(scorer, aspect) for aspect, scorer in aspects.items()}
 
     def order(judged: Judged) -> tuple[float, str, int]:
         place = judged.statement
-        return (-round(judged.relevance, 9), notebook.documents[place.passage.document].locator, place.start)
+        return (-round(judged.worth, 9), notebook.documents[place.passage.document].locator, place.start)
 
-    overall = [Judged(each, whole.score(each), "") for each in new]
+    overall = judged(whole, "")
     best = [_best(*views) for views in zip(overall, *by_aspect.values(), strict=True)]
     leaders = {aspect: min(judged, key=order) for aspect, judged in by_aspect.items() if judged}
-    return Survey(notebook, whole, aspects, tuple(sorted(best, key=order)), leaders)
+    return Survey(notebook, whole, aspects, tuple(sorted(best, key=order)), leaders, similarity)
 
 
 def focus(notebook: Notebook) -> str:
@@ -81,8 +98,8 @@ def _rarity(notebook: Notebook, stems: Stems) -> Rarity:
 
 def _best(overall: Judged, *by_aspect: Judged) -> Judged:
     """The view of a statement that flatters it most; under the whole question it still serves its best aspect."""
-    served = max(by_aspect, key=lambda judged: judged.relevance, default=overall)
-    return served if served.relevance > overall.relevance else replace(overall, aspect=served.aspect)
+    served = max(by_aspect, key=lambda judged: judged.worth, default=overall)
+    return served if served.worth > overall.worth else replace(overall, aspect=served.aspect)
 
 
 def _repeats(statement: Statement, known: Iterable[frozenset[str]]) -> bool:

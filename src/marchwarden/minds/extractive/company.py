@@ -1,0 +1,59 @@
+"""What speaks for a sentence besides its words: the document it stands in, and, given a model of it, its meaning.
+
+Added to a relevance, to order sentences by; no evidence by itself. Knows nothing of thresholds.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from marchwarden.minds.extractive.question import Question
+from marchwarden.minds.extractive.statements import Statement
+from marchwarden.notebook import Notebook
+from marchwarden.ranking.semantic import Similarity
+
+GOOD_DOCUMENT: Final = 0.3
+TITLE_ASKED_FOR: Final = 0.16
+# Fitted beside the relevance to which sentence answers, on questions of two open sets, and rounded.
+MEANING: Final = 0.4
+MEANING_AROUND: Final = 0.5
+MEANING_OF_TITLE: Final = 0.25
+
+
+def lifts(
+    question: Question,
+    statements: Sequence[Statement],
+    relevances: Sequence[float],
+    notebook: Notebook,
+    similarity: Similarity | None,
+) -> list[float]:
+    """For each statement what its company adds."""
+    by_document = _by_document(question, statements, relevances)
+    own = [by_document[statement.passage.document] for statement in statements]
+    if similarity is None:
+        return own
+    return [lift + meant for lift, meant in zip(own, _meant(question, statements, notebook, similarity), strict=True)]
+
+
+def _by_document(question: Question, statements: Sequence[Statement], relevances: Sequence[float]) -> dict[int, float]:
+    """How good the best sentence of a document is beside the best of all, and how much of its title is asked for."""
+    best: dict[int, float] = {}
+    titles: dict[int, float] = {}
+    asked = frozenset(question.stems)
+    for statement, relevance in zip(statements, relevances, strict=True):
+        document = statement.passage.document
+        best[document] = max(relevance, best.get(document, 0.0))
+        titles[document] = len(statement.title & asked) / max(len(statement.title), 1)
+    top = max(best.values(), default=0.0) or 1.0
+    return {at: GOOD_DOCUMENT * best[at] / top + TITLE_ASKED_FOR * titles[at] for at in best}
+
+
+def _meant(
+    question: Question, statements: Sequence[Statement], notebook: Notebook, similarity: Similarity
+) -> list[float]:
+    """How near sentence, passage and title come to the question in meaning."""
+    said = similarity.similar(question.text, [statement.text for statement in statements])
+    around = similarity.similar(question.text, [notebook.text_of(statement.passage) for statement in statements])
+    titles = [notebook.documents[statement.passage.document].title or " " for statement in statements]
+    titled = similarity.similar(question.text, titles)
+    near = zip(said, around, titled, strict=True)
+    return [MEANING * own + MEANING_AROUND * passage + MEANING_OF_TITLE * title for own, passage, title in near]
