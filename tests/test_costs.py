@@ -6,7 +6,7 @@ from marchwarden.pricing import Price, Prices
 from marchwarden.store import Store
 from tests.investigating import QUESTION, an_investigator
 
-PRICES = Prices({"scripted": Price(input=10, output=50), "extractive-v1": Price(0, 0)})
+PRICES = Prices({"scripted": Price(input=10, output=50), "extractive-v2": Price(0, 0)})
 
 
 async def test_the_traces_are_the_ledger_by_model_and_researcher_failed_thoughts_included(tmp_path):

@@ -24,7 +24,7 @@ async def test_a_question_ends_in_a_cited_verified_answer(tmp_path):
     assert "1931" in result.answer
     assert "[1]" in result.answer
     assert result.confidence > 0.4
-    assert result.cost_metadata.model_id == "extractive-v1"
+    assert result.cost_metadata.model_id == "extractive-v2"
     assert all(check.proved for check in verify(investigator.store, result.trace_id))
 
 

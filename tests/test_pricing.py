@@ -8,7 +8,7 @@ from marchwarden.pricing import Prices
 def test_a_listed_model_has_a_price_and_an_unknown_one_has_none(tmp_path):
     prices = Prices.load(tmp_path / "none.toml")
     assert prices.dollars("anthropic:claude-sonnet-4-6", Usage(1_000_000, 1_000_000)) == 18.0
-    assert prices.dollars("extractive-v1", Usage(5000)) == 0.0
+    assert prices.dollars("extractive-v2", Usage(5000)) == 0.0
     assert prices.dollars("openai:somebody-else", Usage(5000)) is None
 
 

@@ -171,7 +171,7 @@ def test_costs_are_summed_from_the_traces(run, folder):
     told = run("ask", QUESTION, "--files", folder, "--local", "--verbose").stdout
     assert re.search(r"^read +\d+ tokens  \$0\.0000$", told, re.MULTILINE)
     sums = json.loads(run("costs", "--by", "model", "--json").stdout)
-    assert [each["name"] for each in sums] == ["extractive-v1", "total"]
+    assert [each["name"] for each in sums] == ["extractive-v2", "total"]
     assert sums[0]["tokens"] == sums[1]["tokens"] > 0
     assert "total" in run("costs").stdout
 

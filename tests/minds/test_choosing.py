@@ -12,11 +12,11 @@ KEY = {"ANTHROPIC_API_KEY": "secret-key"}
 @pytest.mark.parametrize(
     "spec, environ, model_id",
     [
-        (None, {}, "extractive-v1"),
+        (None, {}, "extractive-v2"),
         (None, KEY, "anthropic:claude-sonnet-4-6"),
         (None, {**KEY, "MARCHWARDEN_MODEL": "ollama:qwen3"}, "ollama:qwen3"),
-        ("extractive", KEY, "extractive-v1"),
-        ("extractive-v1", KEY, "extractive-v1"),
+        ("extractive", KEY, "extractive-v2"),
+        ("extractive-v2", KEY, "extractive-v2"),
         ("anthropic:claude-haiku-4-5", {**KEY, "MARCHWARDEN_MODEL": "extractive"}, "anthropic:claude-haiku-4-5"),
         ("openai:local", {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "openai:local"),
         ("google:gemini-3-flash", {"GEMINI_API_KEY": "k"}, "google:gemini-3-flash"),

@@ -14,6 +14,7 @@ from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.store import Store
 from marchwarden.verification import verify
 from tests.investigating import QUESTION, an_investigator
+from tests.world.memory import BRIDGE, MemorySource
 
 SERVER = Path(__file__).with_name("library.mjs")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -28,7 +29,8 @@ def a_registry(folder: Path, mode: str) -> Registry:
 
 
 def a_pi(folder: Path, registry: Registry) -> PrincipalInvestigator:
-    shelf = Member("shelf", "Our own notes.", an_investigator(folder), given=True)
+    one_note = an_investigator(folder, source=MemorySource([BRIDGE]))  # one source alone settles nothing
+    shelf = Member("shelf", "Our own notes.", one_note, given=True)
     roster = Roster([shelf, *(registry.member(name) for name in registry.entries)])
     return PrincipalInvestigator(roster, ExtractiveMind(), store=Store(folder), fallback=ExtractiveMind())
 

@@ -37,7 +37,7 @@ def test_the_whole_run_in_markdown(tmp_path: Path):
     assert re.findall("^## (.*)$", text, re.MULTILINE) == [
         "Answer",
         "Where the sources disagree",
-        "Confidence 0.60",
+        "Confidence 0.69",
         "What is missing",
         "Discoveries on the way",
         "Open questions",

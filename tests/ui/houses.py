@@ -27,7 +27,7 @@ from marchwarden.ui.wishes import Wish
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
 
-PRICES = Prices({"extractive-v1": Price(3, 15), "model": Price(3, 15)})
+PRICES = Prices({"extractive-v2": Price(3, 15), "model": Price(3, 15)})
 PATIENT = 60
 """Seconds to wait for what is sure to come, on a machine that is busy with other things."""
 OTHER = "What does a good soup need?"

@@ -133,7 +133,7 @@ async def test_costs_are_plotted_by_day_and_summed_by_model_and_researcher(tmp_p
         await an_investigator(tmp_path).research(QUESTION)
         shown = await page.get("/costs?days=90")
         assert shown.count("<svg") == 2 and "Dollars a day" in shown
-        assert "extractive-v1" in shown and "memory" in shown
+        assert "extractive-v2" in shown and "memory" in shown
         today = datetime.now(UTC).date()
         assert f"<title>{today.day} {today:%b}: $" in shown
         assert today.isoformat() in shown

@@ -17,7 +17,7 @@ async def test_a_summary_says_what_the_whole_trace_says(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION, depth="deep")
     (run,) = Shelf(Store(tmp_path)).runs()
     assert (run.trace_id, run.question, run.depth, run.researcher) == (result.trace_id, QUESTION, "deep", "memory")
-    assert run.finished and run.mind == "extractive-v1"
+    assert run.finished and run.mind == "extractive-v2"
     assert (run.confidence, run.citations) == (result.confidence, len(result.citations))
     assert (run.tokens, run.seconds) == (result.cost_metadata.tokens_used, result.cost_metadata.wall_time_sec)
     assert run.began <= run.ended

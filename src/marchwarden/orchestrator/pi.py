@@ -37,6 +37,8 @@ PLANNED: Final = "the plan"
 FITS: Final = 0.5
 AT_ONCE: Final = 4
 TOO_LATE: Final = 0.1
+ONE_SOURCE: Final = 0.7
+"""How much of our confidence counts against asking on where one source says it all."""
 """Of the whole time; with no more than this left nobody is asked anything, and what was found is brought together."""
 
 
@@ -192,7 +194,8 @@ class Inquiry:
         draft = (await self.thinking.fallback.conclude(self.notebook, self.budget.left_to_conclude())).value
         weighed = factors(draft, grounded(draft, self.notebook), self.budget, self.record.began_on)
         single = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
-        sure = round(max([self.rubric.score(weighed), *single]), 4)
+        alone = ONE_SOURCE if weighed.num_corroborating_sources <= 1 else 1.0
+        sure = round(max([alone * self.rubric.score(weighed), *single]), 4)
         entry = self.record.note("weigh", str(self.dispatched), "whether more is worth asking", {"result": sure})
         return float(str(entry.fields["result"]))
 

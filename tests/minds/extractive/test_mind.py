@@ -45,7 +45,7 @@ async def concluded(notebook: Notebook) -> Draft:
 
 def test_concluding_is_free() -> None:
     mind = ExtractiveMind()
-    assert (mind.model_id, mind.conclusion_tokens) == ("extractive-v1", 0)
+    assert (mind.model_id, mind.conclusion_tokens) == ("extractive-v2", 0)
 
 
 async def test_the_sentence_that_answers_comes_first_word_for_word() -> None:

@@ -120,9 +120,10 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 
 
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
-    """The sentence as it stands, after the one that says whom its pronoun means, unless that was said already."""
+    """The sentence as it stands, after the one that says whom its pronoun means, unless that is said or known."""
     said = {evidence for pick in picks for evidence in pick.evidence}
-    spoken = spoken_of(survey.notebook, judged.statement)
+    news = {each.statement.evidence for each in survey.ranked}
+    spoken = [each for each in spoken_of(survey.notebook, judged.statement) if each.id in news]
     text = " ".join([*(each.text for each in spoken if each.id not in said), judged.statement.text])
     return Pick(judged, text, (*(each.id for each in spoken), judged.statement.evidence))
 

@@ -73,7 +73,7 @@ class ExtractiveMind:
         read = _read(notebook)
         survey = surveyed(notebook, read, self._stems, self._similarity)
         match = overall_match(survey)
-        answered = _answered(survey, match)
+        answered = _answered(survey)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
         draft = Draft(
             claims=_claims(survey, quarrels, self._stems) if answered else (),
@@ -121,8 +121,8 @@ def _met(survey: Survey) -> bool:
     return all(aspect_match(survey, aspect) >= ENOUGH for aspect in survey.notebook.aspects or ("",))
 
 
-def _answered(survey: Survey, match: float) -> bool:
-    return max([match, *(aspect_match(survey, aspect) for aspect in survey.aspects)]) >= CLOSE
+def _answered(survey: Survey) -> bool:
+    return any(aspect_match(survey, aspect) >= CLOSE for aspect in ("", *survey.aspects))
 
 
 def _claims(survey: Survey, quarrels: Iterable[Conflict], stems: Stems) -> tuple[Claim, ...]:
