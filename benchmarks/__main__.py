@@ -1,11 +1,12 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, fetching, index, network, page, startup, thinking
+from benchmarks import asking, fetching, growth, index, network, page, startup, thinking
 
 ALL = (
     ("Start-up", startup),
     ("Index and search", index),
     ("One ask", asking),
+    ("A hundred times the documents", growth),
     ("Fetching", fetching),
     ("Thinking with a model", thinking),
     ("Four researchers at once", network),

@@ -67,6 +67,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     (folder / "questions.jsonl").write_text(json.dumps({"id": 1, "question": "What is a mind?"}) + "\n")
     made = Shell(folder)
     assert made.run("ask", "What does a trace prove?", "--files", "docs/wiki", "--local").returncode == 0
+    assert made.run("eval", "marches", "--sample", "5", "-o", "marches.jsonl").returncode == 0
     return made
 
 

@@ -38,6 +38,7 @@ SECTIONS: dict[str, tuple[Variable, ...]] = {
         Variable("GOOGLE_API_KEY", "models of Google, by --mind google:MODEL", is_key=True),
         Variable("GEMINI_API_KEY", "the same under its other name", is_key=True),
         Variable("MARCHWARDEN_MODEL", "the mind to use for good", "extractive"),
+        Variable("MARCHWARDEN_SEMANTIC_MODEL", "a folder of word vectors for the embedded mind", is_path=True),
         Variable("ANTHROPIC_BASE_URL", "where Anthropic's service is, if elsewhere"),
         Variable("OPENAI_BASE_URL", "any server that speaks OpenAI's chat API", "http://127.0.0.1:8080/v1"),
         Variable("GOOGLE_BASE_URL", "where Google's service is, if elsewhere"),

@@ -37,7 +37,8 @@ def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
 def _open(survey: Survey, aspect: str, match: float, stems: Stems) -> Gap:
     closest = _closest(survey, aspect)
     if match < NO_ANSWER:
-        detail = f"Nothing read answers this; at best it comes near. {_missing(survey, aspect, stems)} {closest}"
+        near = "; at best it comes near" if survey.ranked else ""
+        detail = f"Nothing read answers this{near}. {_missing(survey, aspect, stems)} {closest}"
     else:
         detail = f"The passages cited are the closest found, not a confirmed answer. {_missing(survey, aspect, stems)}"
     category = GapCategory.SOURCE_NOT_FOUND

@@ -22,13 +22,15 @@ def first_query(text: str, aspect: str = "") -> Query:
 
 
 def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
-    """Each aspect that is not well met; the question's names alone; then the names that lead to what is still open."""
+    """Each aspect that is not well met; the names, the question's and those that lead on, while something is open."""
     notebook = survey.notebook
     room = min(MOST_FOLLOW_UPS, MOST_QUERIES - len(notebook.queries))
     weak = [aspect for aspect in notebook.aspects if aspect_match(survey, aspect) < WELL_MET]
     proposed = [first_query(aspect, aspect) for aspect in weak] if len(notebook.aspects) > 1 else []
-    proposed += [Query(" ".join(key_phrases(notebook.question)))]
-    if leaves_open(survey, stems):
+    is_open = leaves_open(survey, stems)
+    if weak or is_open:
+        proposed.append(Query(" ".join(key_phrases(notebook.question))))
+    if is_open:
         proposed += [Query(name) for name in leads(survey, stems)]
     return tuple(_new(proposed, notebook, stems))[: max(room, 0)]
 

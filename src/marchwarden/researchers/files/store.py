@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS documents (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS one_a_path ON documents (path) WHERE state != 'doomed';
 CREATE INDEX IF NOT EXISTS unsettled ON documents (state) WHERE state != 'live';
+CREATE INDEX IF NOT EXISTS left_out ON documents (path) WHERE skipped != '' AND state = 'live';
 """
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
 _WAIT_SECONDS: Final = 5.0

@@ -1,0 +1,42 @@
+import pytest
+
+from benchmarks.ablation import FIGURES, PARTS, taken_apart, without
+from marchwarden.evaluation.scorers import MEASURES
+from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
+from marchwarden.minds.extractive import scoring
+
+DOCUMENTS = (
+    SuiteDocument("bridge", "The Alder Bridge was opened in 1931. It is made of granite.", "Alder Bridge"),
+    SuiteDocument("river", "Over the river Orr leads the Alder Bridge, opened in 1931 by the mayor.", "River Orr"),
+    SuiteDocument("mill", "The mill of Tarn burned down in 1870.", "Mill of Tarn"),
+)
+QUESTION = Question(
+    "one", "When was the Alder Bridge opened?", ("1931",), (Evidence("bridge"), Evidence("river")), answerable=True
+)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_names_something_that_is_there_and_is_put_back(part):
+    before = [getattr(switch.place, switch.name) for switch in PARTS[part]]
+    with without(PARTS[part]):
+        assert [getattr(switch.place, switch.name) for switch in PARTS[part]] == [each.off for each in PARTS[part]]
+    assert [getattr(switch.place, switch.name) for switch in PARTS[part]] == before
+
+
+def test_a_part_is_put_back_after_an_error_too():
+    before = scoring.RIGHT_KIND
+    with pytest.raises(ZeroDivisionError), without(PARTS["kind of answer"]):
+        raise ZeroDivisionError
+    assert before == scoring.RIGHT_KIND
+
+
+def test_the_figures_are_ones_that_are_measured():
+    assert set(FIGURES) <= {measure.name for measure in MEASURES}
+
+
+async def test_without_other_documents_only_the_best_one_is_cited():
+    suite = Suite("small", "sha256:0", DOCUMENTS, (QUESTION,))
+    found = await taken_apart(suite, suite.questions, ["kind of answer", "other documents"], None)
+    cited = {part: figures["all_gold_documents_cited"] for part, figures in found.items()}
+    assert (cited["kind of answer"].before, cited["kind of answer"].after) == (1.0, 1.0)
+    assert (cited["other documents"].before, cited["other documents"].after) == (1.0, 0.0)
