@@ -27,7 +27,7 @@ from tests.orchestrator.researchers import (
 from tests.wire.scripted import foreign
 from tests.wire.scripted import result as a_result
 
-SURE = Reply([cited()], confidence=0.95, sources=2)
+SURE = Reply([cited()], confidence=0.98, sources=2)
 BRIEFLY = ResearchConstraints(max_wall_time_sec=0.5)
 
 
@@ -126,7 +126,7 @@ async def test_whoever_spends_more_than_it_was_given_is_not_believed(tmp_path):
 
 async def test_once_the_question_is_settled_nobody_is_waited_for(tmp_path):
     hanging = scripted(Reply(hangs=True))
-    sure = scripted(Reply(SURE.citations, confidence=0.95, sources=2, after=hanging))
+    sure = scripted(Reply(SURE.citations, confidence=0.98, sources=2, after=hanging))
     with anyio.fail_after(10):
         result = await a_pi(tmp_path, {"hanging": hanging, "sure": sure}).research(QUESTION)
     assert hanging.was_cancelled
@@ -136,7 +136,7 @@ async def test_once_the_question_is_settled_nobody_is_waited_for(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "reply", [Reply([cited()], confidence=0.95, sources=1), Reply([cited()], confidence=0.8, sources=3)]
+    "reply", [Reply([cited()], confidence=0.98, sources=1), Reply([cited()], confidence=0.8, sources=3)]
 )
 async def test_a_single_source_or_some_doubt_settles_nothing(tmp_path, reply: Reply):
     slow = scripted()
@@ -148,7 +148,7 @@ async def test_a_single_source_or_some_doubt_settles_nothing(tmp_path, reply: Re
 
 async def test_a_settled_follow_up_calls_off_only_those_who_were_asked_the_same(tmp_path):
     hanging = scripted(Reply(hangs=True))
-    other = scripted(Reply(SURE.citations, confidence=0.95, sources=2, after=hanging))
+    other = scripted(Reply(SURE.citations, confidence=0.98, sources=2, after=hanging))
     queries = (Query("other: what it cost"), Query("hanging: who keeps it"))
     mind = ScriptedMind(planned=Thought(Plan(queries)))
     result = await a_pi(tmp_path, {"hanging": hanging, "other": other}, mind=mind).research(

@@ -129,7 +129,7 @@ def replies(draw: st.DrawFn) -> Reply:
         gaps=[gap(each, draw(words)) for each in draw(st.sets(st.sampled_from(list(GapCategory))))],
         discoveries=draw(st.lists(events, max_size=3)),
         questions=draw(st.lists(wonderings, max_size=3)),
-        confidence=draw(st.sampled_from([0.0, 0.3, 0.6, 0.95])),
+        confidence=draw(st.sampled_from([0.0, 0.3, 0.6, 0.98])),
         sources=draw(st.integers(0, 3)),
         share=draw(st.sampled_from([0.0, 0.01, 0.5, 0.99, 1.0, 1.0, 1.01, 3.0])),
         exhausted=draw(st.booleans()),

@@ -16,7 +16,7 @@ from marchwarden.orchestrator.purse import Grant, constraints_of
 from marchwarden.protocols import Progress, ProgressSink
 from marchwarden.record import Record
 
-SETTLED: Final = 0.95
+SETTLED: Final = 0.98
 """A result this sure, with independent sources, settles a round: whoever has not answered by then is not needed."""
 SETTLED_BY: Final = 2
 SHARE_OF_TIME: Final = 0.9
