@@ -48,6 +48,11 @@ class _Valued:
     judged: Judged
     value: float
 
+    @property
+    def by_itself(self) -> float:
+        """Without its company: good neighbours make nothing worth saying."""
+        return self.value - self.judged.lift
+
 
 def chosen(survey: Survey, quarrelling: Sequence[Judged], stems: Stems) -> list[Pick]:
     """The best, both sides of a quarrel, where a second hop led, what other documents say, more of the best."""
@@ -70,8 +75,10 @@ def _best(survey: Survey) -> list[Judged]:
     candidates = [judged for judged in survey.ranked[:CONSIDERED] if _to_the_point(survey, judged)]
     while picked and candidates and len(picked) < MOST_BEST:
         candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
-        best = max((_valued(survey, each, picked) for each in candidates), key=lambda each: each.value, default=None)
-        if best is None or best.value < WORTH_SAYING * picked[0].worth:
+        valued = [_valued(survey, each, picked) for each in candidates]
+        enough = WORTH_SAYING * picked[0].relevance
+        best = max((each for each in valued if each.by_itself >= enough), key=lambda each: each.value, default=None)
+        if best is None:
             break
         picked.append(best.judged)
     return picked
