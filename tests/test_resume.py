@@ -40,10 +40,10 @@ async def test_a_trace_that_does_not_open_a_run_is_refused(tmp_path):
         await an_investigator(tmp_path).resume(trace_id)
 
 
-def test_killed_a_hundred_times_it_is_resumed_a_hundred_times_to_the_same_result(tmp_path):
-    """In a process of its own, because it forks: see tests/killing.py."""
+def test_killed_again_and_again_it_is_resumed_each_time_to_the_same_result(tmp_path):
+    """In a process of its own, because it forks: see tests/killing.py, which also does it a hundred times."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.killing", str(tmp_path), "100"],
+        [sys.executable, "-m", "tests.killing", str(tmp_path), "25"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -51,8 +51,8 @@ def test_killed_a_hundred_times_it_is_resumed_a_hundred_times_to_the_same_result
     )
     assert done.returncode == 0, done.stderr
     met, counted = done.stdout.splitlines()
-    assert counted == "100 killed, 100 resumed, 0 lost, 0 different"
-    assert int(met.split()[0]) > 50, "most kills should meet a run that is not over"
+    assert counted == "25 killed, 25 resumed, 0 lost, 0 different"
+    assert int(met.split()[0]) > 12, "most kills should meet a run that is not over"
 
 
 def test_on_a_full_disk_the_answer_still_comes_back_and_the_trace_says_it_is_incomplete(tmp_path):
