@@ -158,7 +158,7 @@ async def serving(researcher: Researcher, host: str = "127.0.0.1", **options: An
     with announced, urls:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)
-            with anyio.fail_after(10):
+            with anyio.fail_after(120):
                 url = await urls.receive()
             yield url
             tasks.cancel_scope.cancel()

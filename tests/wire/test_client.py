@@ -18,6 +18,8 @@ from marchwarden.wire.client import RemoteResearcher
 from marchwarden.wire.endpoint import Endpoint
 from tests.wire.scripted import CHILD, STEPS, Answering, Endless, Failing, foreign, result, server_of, serving
 
+PATIENCE = 300
+"""A busy machine may take its time to start a child; how long is not what is shown."""
 GOOD = result().model_dump(mode="json")
 
 
@@ -31,7 +33,7 @@ def in_process(researcher: Researcher, **options: Any) -> RemoteResearcher:
 
 async def failure(researcher: RemoteResearcher) -> str:
     """The one line a call fails with."""
-    with anyio.fail_after(30), pytest.raises(ResearcherUnavailable) as caught:
+    with anyio.fail_after(PATIENCE), pytest.raises(ResearcherUnavailable) as caught:
         await researcher.research("q")
     line = str(caught.value)
     assert "\n" not in line
@@ -194,7 +196,7 @@ async def test_a_cancelled_call_reaches_the_researcher_in_a_child(tmp_path: Path
     async def ask() -> None:
         await child("never-finishes", str(note)).research("q", progress=hear)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await begun.wait()
@@ -205,7 +207,7 @@ async def test_a_cancelled_call_reaches_the_researcher_in_a_child(tmp_path: Path
 async def test_a_cancelled_call_reaches_the_researcher_over_http() -> None:
     researcher = Endless()
     async with serving(researcher) as url:
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(RemoteResearcher.http(url).research, "q")
                 await researcher.started.wait()
@@ -228,7 +230,7 @@ async def test_a_server_that_stops_mid_call_is_unavailable() -> None:
 
     async with anyio.create_task_group() as tasks, serving(researcher) as url:
         tasks.start_soon(ask, url)
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE):
             await researcher.started.wait()
     assert "the call was abandoned" in lines[0]
 
