@@ -1,12 +1,14 @@
 """The README and the wiki, held to their word: every command and every program in them runs.
 
-In a `console` block a line that starts with `$` is executed; `# exit N` behind it names its exit code, and lines below
-it must be what it prints, trace ids, times and tokens aside. TRACE_ID stands for the run before. A `python` block is a
-program. A `console world` block runs with the variables of the loopback world of tests/world set.
+The README runs as a reader does it, each command in a process of its own; what is plain `marchwarden` in the wiki runs
+in this one. In a `console` block a line that starts with `$` is executed; `# exit N` behind it names its exit code, and
+lines below it must be what it prints, trace ids, times and tokens aside. TRACE_ID stands for the run before. A `python`
+block is a program. A `console world` block runs with the variables of the loopback world of tests/world set.
 """
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,12 +19,17 @@ from pathlib import Path
 import pytest
 
 from marchwarden.store import Store
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import Done, Shell, bare_environment
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
+CUTS = {"UserGuide": "## Minds"}
+"""Where a long page is cut in two, so that two may run it at once: below, nothing is needed from above."""
 BLOCK = re.compile(r"^```(console|console world|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d+)$")
+PLAIN = re.compile(r"marchwarden\b[^|<>;&$`*]*")
+"""A command that needs no shell."""
 VARIES = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+ s\b|\d+ tokens")
 
 
@@ -38,47 +45,74 @@ class Example:
             yield EXIT.sub("", command), int(status[1]) if status else 0, printed.strip()
 
 
-def examples(page: Path) -> list[Example]:
-    return [Example(kind, code) for kind, code in BLOCK.findall(page.read_text(encoding="utf-8"))]
+def examples(text: str) -> list[Example]:
+    return [Example(kind, code) for kind, code in BLOCK.findall(text)]
 
 
-@pytest.fixture
-def shell(tmp_path):
-    """A copy of the wiki to ask, a home of its own, `marchwarden` on the path."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # `Path.home()` follows HOME, so that examples in Python stay in the sandbox too.
-    environment = {**bare_environment(), "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "80"}
-    store = Store(tmp_path / "home" / ".marchwarden" / "traces")
+def parts() -> Iterator[tuple[str, str, bool]]:
+    """The pages, some of them in two parts: a name, the text, and whether everything is to be a process of its own."""
+    for page in PAGES:
+        text, cut = page.read_text(encoding="utf-8"), CUTS.get(page.stem)
+        above, _, below = text.partition(f"\n{cut}\n") if cut else (text, "", "")
+        yield page.stem, above, page == README
+        if cut:
+            assert below, f"{page.stem} has no {cut!r} any more"
+            yield f"{page.stem} {cut}", below, page == README
 
-    def run(command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-        if isinstance(command, str) and "TRACE_ID" in command:
-            command = command.replace("TRACE_ID", store.traces()[0])
+
+@dataclass(frozen=True)
+class Reader:
+    """Whoever tries the examples: in a folder with a copy of the wiki, with a home of their own."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    def does(self, command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+        """Run it in a process of its own, a string by the shell, with `marchwarden` on the path."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        # `Path.home()` follows HOME, so that examples in Python stay in the sandbox too.
+        environment = {**bare_environment(), "HOME": str(self.home), "PATH": path, "COLUMNS": "80", **more}
         return subprocess.run(
             command,
             shell=isinstance(command, str),
-            cwd=tmp_path,
-            env={**environment, **more},
+            cwd=self.folder,
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
-    return run
+    def runs(self, command: str, more: Mapping[str, str], *, alone: bool) -> "Done | subprocess.CompletedProcess[str]":
+        store = Store(self.home / ".marchwarden" / "traces")
+        if "TRACE_ID" in command:
+            command = command.replace("TRACE_ID", store.traces()[0])
+        if alone or not PLAIN.fullmatch(command):
+            return self.does(command, more)
+        ours = {"HOME": str(self.home), "MARCHWARDEN_HOME": str(self.home / ".marchwarden")}
+        return Shell(self.folder).run(*shlex.split(command)[1:], **{**ours, **more})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_example_of_a_page_does_what_the_page_says(page, shell, world):
+@pytest.fixture
+def reader(tmp_path):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    return Reader(tmp_path)
+
+
+@pytest.mark.parametrize(("text", "alone"), [pytest.param(*part, id=name) for name, *part in parts()])
+def test_every_example_of_a_page_does_what_the_page_says(text, alone, reader, world):
     outside = {**world.environ(), "MARCHWARDEN_WIKIPEDIA_URL": world.wikipedia_url()}
-    for example in examples(page):
+    for example in examples(text):
         more = outside if example.kind == "console world" else {}
         if example.kind == "python":
-            done = shell([sys.executable, "-c", example.code], more)
+            done = reader.does([sys.executable, "-c", example.code], more)
             assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
             continue
         for command, status, printed in example.commands():
-            done = shell(command, more)
+            done = reader.runs(command, more, alone=alone)
             assert done.returncode == status, f"{command}\n{done.stderr}"
             if printed:
                 assert same(done.stdout) == same(printed), command
@@ -89,7 +123,7 @@ def same(text: str) -> str:
 
 
 def test_there_are_examples_to_run():
-    assert sum(len(list(example.commands())) for page in PAGES for example in examples(page)) > 10
+    assert sum(len(list(example.commands())) for _, text, _ in parts() for example in examples(text)) > 10
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -19,7 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from marchwarden.store import Store
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.test_docs import ROOT, examples
 
 FOR_REAL = os.environ.get("MARCHWARDEN_WHEEL") == "1"

@@ -1,6 +1,5 @@
-"""The command line as a person runs it: a process of its own, a home of its own."""
+"""The command line: in this process, or in one of its own as a person runs it; always with a home of its own."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,15 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.in_process import Done, Shell, bare_environment
 from tests.world.folder import a_folder
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def bare_environment() -> dict[str, str]:
-    """This process's environment without our variables and without anybody's keys."""
-    ours = ("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_", "GOOGLE_", "GEMINI_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+Run = Callable[..., Done]
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -30,11 +25,19 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, environment: dict[str, str]) -> Run:
-    def run_it(*arguments: str | bytes | Path, cwd: Path = tmp_path, **more: str) -> "subprocess.CompletedProcess[str]":
+def run(tmp_path: Path) -> Run:
+    """The command line without the second that a process takes to start; researchers still are processes of theirs."""
+    return Shell(tmp_path).run
+
+
+@pytest.fixture
+def process(tmp_path: Path, environment: dict[str, str]) -> Process:
+    """The command line as a person runs it."""
+
+    def run_it(*arguments: str | bytes | Path) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "marchwarden", *arguments]
         return subprocess.run(
-            command, cwd=cwd, env=environment | more, capture_output=True, text=True, check=False, timeout=60
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
 
     return run_it

@@ -10,7 +10,12 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from marchwarden.cli.main import main
-from tests.cli.conftest import bare_environment
+
+
+def bare_environment() -> dict[str, str]:
+    """This process's environment without our variables and without anybody's keys."""
+    ours = ("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_", "GOOGLE_", "GEMINI_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,15 @@ class Shell:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def run(self, *arguments: str | Path, **more: str) -> Done:
+    def run(self, *arguments: str | bytes | Path, cwd: Path | None = None, **more: str) -> Done:
+        """What the command ends with and prints. Bytes reach it as the system passes them to a program."""
         ours = {"MARCHWARDEN_HOME": str(self.home), "COLUMNS": "80", "LINES": "24", **more}
         hidden = dict.fromkeys(set(os.environ) - set(bare_environment()))
         status = 0
-        with restored_log(), chdir(self.folder), CliRunner().isolation(env={**hidden, **ours}) as (out, err, _):
+        isolated = CliRunner().isolation(env={**hidden, **ours})
+        with restored_log(), chdir(cwd or self.folder), isolated as (out, err, _):
             try:
-                main([str(argument) for argument in arguments])
+                main([os.fsdecode(argument) for argument in arguments])
             except SystemExit as ended:
                 status = ended.code if isinstance(ended.code, int) else 1
             return Done(status, out.getvalue().decode(), err.getvalue().decode())

@@ -7,8 +7,7 @@ import pytest
 
 from marchwarden.cli.completing import SHELLS
 from marchwarden.store import Store
-from tests.cli.conftest import bare_environment
-from tests.cli.in_process import Shell
+from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import Told, written
 
 

@@ -19,8 +19,8 @@ def the_trace(done) -> str:
     return found[1]
 
 
-def test_a_question_is_answered_over_mcp_with_everything_a_reader_needs(run, folder):
-    done = run("ask", QUESTION, "--files", folder.name)
+def test_a_question_is_answered_over_mcp_with_everything_a_reader_needs(process, folder):
+    done = process("ask", QUESTION, "--files", folder.name)
     assert done.returncode == 0, done.stderr
     assert "opened in 1931" in done.stdout
     assert re.search(r"\[1\] .*(bridge\.md#L3|ferris\.txt#L3)", done.stdout)
@@ -91,6 +91,16 @@ def test_bad_input_gets_one_clear_line_and_exit_code_2(run, folder, name):
     done = run(*arguments, *more)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("marchwarden: ")
+    assert expected in line
+
+
+@pytest.mark.parametrize("name", ["not UTF-8", "unknown option", "unknown trace"])
+def test_bad_input_ends_a_process_just_so(process, name):
+    arguments, expected = BAD[name]
+    done = process(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("marchwarden: ")
     assert expected in line
@@ -219,6 +229,16 @@ def test_help_loads_neither_mcp_nor_pydantic_nor_any_model_library(arguments):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_who_is_asked_in_this_process_is_asked_without_loading_mcp(folder, environment):
+    code = (
+        "import sys; from marchwarden.cli.main import main\n"
+        f"try: main(['ask', {QUESTION!r}, '--files', {str(folder)!r}, '--local'])\n"
+        "except SystemExit as ended: print(ended.code, 'mcp' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0 False"
 
 
 def test_no_escape_sequence_of_a_document_reaches_the_terminal(run, folder):

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.store import Store
-from tests.cli.conftest import bare_environment
-from tests.cli.in_process import Shell
+from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import Told, written
 
 

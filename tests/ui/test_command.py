@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.ui.houses import PATIENT
 
 START = (
