@@ -1,5 +1,9 @@
-"""Thousands of hostile strings in everything a run says: no command lets one of them speak to the terminal."""
+"""Hundreds of hostile strings in everything a run says: no command lets one of them speak to the terminal.
 
+With MARCHWARDEN_EVERY_ATTACK set it is thousands: all of those that are tried on the report and on the page.
+"""
+
+import os
 import re
 from pathlib import Path
 
@@ -9,9 +13,10 @@ from marchwarden.store import Store
 from tests.cli.in_process import Shell
 from tests.reports.hostile import attacks, batches, hostile
 from tests.reports.samples import Told, noted, written
-from tests.researchers.web.test_injection import STYLE
+from tests.researchers.web.test_injection import CORPUS, STYLE
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+EACH = 1 if "MARCHWARDEN_EVERY_ATTACK" in os.environ or CORPUS in os.environ else 3
 ORDERS = (
     "\x1b[2J",
     "\x1b]0;pwned\x07",
@@ -48,7 +53,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 def runs(shell: Shell) -> list[str]:
     """Everything at once in a few runs, each string with an order to the terminal before it; some as questions."""
     store = Store(shell.home / "traces")
-    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(attacks())]
+    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(attacks()[::EACH])]
     for each in spoken[::20]:
         noted(store, Told("No.", question=f"q {each[:300]}".replace("\x00", ""), researcher=each))
     return [written(store, hostile(batch)) for batch in batches(spoken, 800)]
