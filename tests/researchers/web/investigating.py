@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,18 @@ READING_SECONDS: Final = 3.0
 SEARCH_SECONDS: Final = 1.0
 
 
+class SharedExtractor(Extractor):
+    """Reads for one researcher after another. None of them closes it: to start its workers anew takes a second each."""
+
+    def close(self) -> None:
+        pass
+
+
+@cache
+def shared_extractor(seconds: float) -> Extractor:
+    return SharedExtractor(seconds=seconds, idle=600)
+
+
 async def nowhere(host: str, port: int) -> Sequence[str]:
     """The resolver of a world whose addresses are all numbers."""
     raise socket.gaierror(socket.EAI_NONAME, f"nobody knows {host}")
@@ -38,10 +51,12 @@ def an_investigator(
     resolver: Resolver = nowhere,
     also_allowed: str = "",
     patience: float = 1.0,
+    extractor: Extractor | None = None,
 ) -> Investigator:
     """A web researcher in this world. So impatient that no fault is waited for long, and none hidden by a queue.
 
-    Where nothing is at fault, `patience` keeps a busy machine from being taken for one.
+    Where nothing is at fault, `patience` keeps a busy machine from being taken for one. Where documents are to hold a
+    reader up, an `extractor` of one's own keeps the next run from waiting for it.
     """
     store = Store(folder)
     settings = FetchSettings(
@@ -57,5 +72,5 @@ def an_investigator(
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive), resolver=resolver)
     mind = ExtractiveMind()
-    source = WebSource(found_by, fetcher, Extractor(seconds=READING_SECONDS * patience))
+    source = WebSource(found_by, fetcher, extractor or shared_extractor(READING_SECONDS * patience))
     return Investigator(source, mind, store=store, fallback=mind, name="web")

@@ -8,11 +8,12 @@ import anyio
 import pytest
 
 from marchwarden.contract import Depth, Gap, GapCategory, ResearchConstraints, ResearchResult
+from marchwarden.extraction import Extractor
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.replay import rerun
 from marchwarden.store import Store
 from marchwarden.verification import verify
-from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
+from tests.researchers.web.investigating import ANSWER, QUESTION, READING_SECONDS, an_investigator
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World
 
@@ -240,7 +241,9 @@ class Run:
 
 
 async def research(world: World, folder: Path, bait: tuple[str, ...] = (), trouble: str = "") -> ResearchResult:
-    return await an_investigator(world, folder, bait, trouble).research(QUESTION, depth=Depth.DEEP, constraints=LIMITS)
+    reader = Extractor(seconds=READING_SECONDS) if bait else None
+    investigator = an_investigator(world, folder, bait, trouble, extractor=reader)
+    return await investigator.research(QUESTION, depth=Depth.DEEP, constraints=LIMITS)
 
 
 class Runs:
