@@ -115,7 +115,7 @@ def test_it_holds_every_file_of_the_package_that_is_not_code(wheel: Path):
 def test_away_from_the_repository_it_does_all_of_the_readme(run: Run):
     where = run("python -c 'import marchwarden; print(marchwarden.__file__)'").stdout
     assert "site-packages/marchwarden/__init__.py" in where
-    for example in examples(ROOT / "README.md"):
+    for example in examples((ROOT / "README.md").read_text(encoding="utf-8")):
         for command, status, _ in example.commands():
             done = run(command)
             assert done.returncode == status, f"{command}\n{done.stderr}"

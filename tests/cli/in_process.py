@@ -35,13 +35,13 @@ class Shell:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def run(self, *arguments: str | bytes | Path, cwd: Path | None = None, **more: str) -> Done:
+    def run(self, *arguments: str | bytes | Path, **more: str) -> Done:
         """What the command ends with and prints. Bytes reach it as the system passes them to a program."""
         ours = {"MARCHWARDEN_HOME": str(self.home), "COLUMNS": "80", "LINES": "24", **more}
         hidden = dict.fromkeys(set(os.environ) - set(bare_environment()))
         status = 0
         isolated = CliRunner().isolation(env={**hidden, **ours})
-        with restored_log(), chdir(cwd or self.folder), isolated as (out, err, _):
+        with restored_log(), chdir(self.folder), isolated as (out, err, _):
             try:
                 main([os.fsdecode(argument) for argument in arguments])
             except SystemExit as ended:

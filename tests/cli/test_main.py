@@ -8,6 +8,7 @@ import pytest
 
 from marchwarden.contract import ResearchResult
 from marchwarden.store import Store
+from tests.cli.in_process import Shell
 
 QUESTION = "When was the Alder Bridge opened?"
 TRACE = re.compile(r"^Trace: ([0-9a-f-]{36})$", re.MULTILINE)
@@ -149,7 +150,7 @@ def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
     path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:4]) + b'{"step":5,"ac')
     assert run("replay", trace_id).returncode == 1
-    done = run("resume", trace_id, "--json", cwd=folder)
+    done = Shell(folder).run("resume", trace_id, "--json", MARCHWARDEN_HOME=str(tmp_path / "home"))
     before, after = json.loads(whole.stdout), json.loads(done.stdout)
     for result in (before, after):
         del result["cost_metadata"]["wall_time_sec"]
