@@ -177,6 +177,11 @@ class Record:
             raise NoAnswer(str(failed.get("detail")), tokens, called_off=called_off)
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
 
+    def sent(self, number: int, trace_id: str) -> str:
+        """The run a dispatch leads to: the one it led to before, else this one, noted before anything is spent."""
+        entry = self.note("send", str(number), "so that it can be gone on with", {"trace_id": trace_id})
+        return str(entry.fields["trace_id"])
+
     def fetched(self) -> dict[str, Json]:
         """What this run fetched, by the hash of its text."""
         fetches = [entry.fields for entry in self._known.values() if entry.action == "fetch"]

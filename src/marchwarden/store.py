@@ -12,6 +12,9 @@ from marchwarden.trace import Chain, Journal, read_chain
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+_NOT_LENT: Final = frozenset({"result", "send"})
+"""A fork lands a result of its own, and whoever it still asks begins a run of their own."""
+
 
 class Store:
     """The folder of all runs: `<trace id>.jsonl` beside the `archive` they share."""
@@ -49,6 +52,12 @@ class Store:
         record.note("start", "", "a question was asked", opening.fields(trace_id))
         return record
 
+    def take_up(self, trace_id: str, opening: Opening) -> Record:
+        """The run of that id: gone on with where there is one, begun where there is none."""
+        record = Record(trace_id, self.archive, Journal.take_up(self.path(trace_id), trace_id))
+        record.note("start", "", "a question was asked", opening.fields(trace_id))
+        return record
+
     def reopen(self, trace_id: str) -> Record:
         """Go on where a run stopped."""
         self.chain(trace_id)
@@ -62,7 +71,7 @@ class Store:
         if not 1 < before_step <= len(chain.entries):
             raise InvalidInput(f"trace {trace_id} has steps 2 to {len(chain.entries)} to go on from, not {before_step}")
         record = self.begin(opening)
-        record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action != "result")
+        record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action not in _NOT_LENT)
         return record
 
     def reread(self, trace_id: str, *, rethink: bool = False) -> Record:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from marchwarden.errors import MalformedTrace, StorageError
+from marchwarden.errors import MalformedTrace, StorageError, TraceHeld
 
 _SEAL: Final = b',"hash":"'
 _SEAL_LENGTH: Final = len(_SEAL) + 64 + len(b'"}')
@@ -115,6 +115,16 @@ class Journal:
         return cls(trace_id, descriptor, now=now)
 
     @classmethod
+    def take_up(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
+        """Go on with a trace, or start it where there is none. Whoever was killed before the first line left none."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        except OSError as error:
+            return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
+        return cls.reopen(path, trace_id, now)
+
+    @classmethod
     def reopen(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
         """Go on with a trace; a torn last line is cut off first."""
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -126,7 +136,7 @@ class Journal:
             os.ftruncate(descriptor, chain.whole_bytes)
         except BlockingIOError as error:
             os.close(descriptor)
-            raise MalformedTrace(f"trace {trace_id} is being written by another process; wait for it") from error
+            raise TraceHeld(f"trace {trace_id} is being written by another process; wait for it") from error
         except MalformedTrace:
             os.close(descriptor)
             raise

@@ -6,6 +6,7 @@ Whatever a researcher does, the others go on: one that dies, hangs or breaks the
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
+from uuid import UUID, uuid5
 
 import anyio
 
@@ -13,7 +14,7 @@ from marchwarden.contract import Dispatch, ResearchConstraints, ResearchRequest,
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
 from marchwarden.orchestrator.agenda import Errand
 from marchwarden.orchestrator.purse import Grant, constraints_of
-from marchwarden.protocols import Progress, ProgressSink
+from marchwarden.protocols import Progress, ProgressSink, Resumable
 from marchwarden.record import Record
 
 SETTLED: Final = 0.9
@@ -119,7 +120,7 @@ class Round:
 
     async def _perform(self, returned: Returned) -> ResearchResult:
         sent, scope = returned.sent, returned.scope
-        heard = _Heard(sent, self.record.trace_id, self.progress)
+        heard = _Heard(sent, self.record, self.progress)
         limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
         result: ResearchResult | None = None
         scope.deadline = anyio.current_time() + self.seconds * LAST_CALL
@@ -143,11 +144,14 @@ def _settles(result: ResearchResult) -> bool:
 
 
 async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstraints, heard: "_Heard") -> ResearchResult:
-    errand = sent.errand
+    errand, asked = sent.errand, sent.errand.member.researcher
     try:
-        return await errand.member.researcher.research(
-            errand.question, sent.context, request.depth, limits, progress=heard
-        )
+        if isinstance(asked, Resumable):
+            meant = ResearchRequest(
+                question=errand.question, context=sent.context, depth=request.depth, constraints=limits
+            )
+            return await asked.take_up(heard.run(), meant, progress=heard)
+        return await asked.research(errand.question, sent.context, request.depth, limits, progress=heard)
     except InvalidInput as error:
         raise NoAnswer(f"it refused the question: {error}", heard.tokens) from error
     except MarchwardenError as error:
@@ -156,12 +160,16 @@ async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstrain
 
 @dataclass
 class _Heard:
-    """Passes on the signs of life of one researcher, and remembers whether it ever gave one."""
+    """Passes on the signs of life of one researcher, and remembers whether it ever gave one, and of which run."""
 
     sent: Sent
-    trace_id: str
+    record: Record
     sink: ProgressSink
     is_alive: bool = False
+
+    def run(self) -> str:
+        """The run this errand is: known before it begins, so that whoever comes after goes on with it."""
+        return self.record.sent(self.sent.number, run_of(self.record.trace_id, self.sent.number))
 
     @property
     def tokens(self) -> int:
@@ -169,6 +177,14 @@ class _Heard:
         return self.sent.grant.tokens if self.is_alive else 0
 
     async def __call__(self, progress: Progress) -> None:
-        self.is_alive = True
+        if not self.is_alive:
+            self.is_alive = True
+            # One that names its runs itself says so with its first sign of life.
+            self.record.sent(self.sent.number, progress.trace_id)
         step = f"{self.sent.errand.member.name} {progress.step}"
-        await self.sink(replace(progress, step=step, trace_id=self.trace_id))
+        await self.sink(replace(progress, step=step, trace_id=self.record.trace_id))
+
+
+def run_of(trace_id: str, number: int) -> str:
+    """The id of the run that a dispatch of another leads to; the same whenever it is asked for."""
+    return str(uuid5(UUID(trace_id), f"dispatch {number}"))
