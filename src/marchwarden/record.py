@@ -127,6 +127,14 @@ class Record:
         """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
         self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
 
+    def pass_time(self, seconds: float) -> None:
+        """Count time that others worked for this run while it lay still."""
+        self._began -= seconds
+
+    def holds(self, action: str, key: str) -> bool:
+        """Whether that step was taken."""
+        return (action, key) in self._known
+
     def borrow(self, entries: Iterable[Entry]) -> None:
         """Let steps of another run count as taken; each is journaled here when it is first needed."""
         self._borrowed = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in entries}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from marchwarden.cli.choosing import Choice, again
+from marchwarden.cli.fleeting import fleet_ask, fleet_batch
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,6 +52,9 @@ limits = _shared(
     click.option("--source-filter", metavar="DOMAINS", help="Only these domains or suffixes: .gov,.edu"),
 )
 trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+temporal = click.option(
+    "--temporal", metavar="HOST:PORT", help="Have the workers of the fleet do it, through the Temporal server there."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Only the ResearchResult, as JSON, on stdout.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="Also tokens, iterations and time.")
 
@@ -64,6 +68,8 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Also tokens, itera
 @verbose
 @trace_dir
 @click.option("--local/--mcp", default=False, help="In this process, or through an MCP server of its own (default).")
+@temporal
+@click.option("--id", "trace_id", metavar="TRACE_ID", help="With --temporal: the run of this id, begun or found.")
 @click.pass_obj
 def ask(
     settings: "Settings",
@@ -82,6 +88,8 @@ def ask(
     verbose: bool,
     trace_dir: Path | None,
     local: bool,
+    temporal: str | None,
+    trace_id: str | None,
 ) -> int:
     """Ask one question and see the answer with its evidence.
 
@@ -105,6 +113,9 @@ def ask(
     constraints = {name: value for name, value in given.items() if value is not None}
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    if temporal:
+        found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id))
+        return _print(found, settings, kept, as_json=as_json, verbose=verbose)
     asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
         click.echo(notice, err=True)
@@ -143,6 +154,7 @@ def resume(
 )
 @click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at once.")
 @trace_dir
+@temporal
 @click.pass_obj
 def batch(
     settings: "Settings",
@@ -154,6 +166,7 @@ def batch(
     results: Path,
     concurrency: int,
     trace_dir: Path | None,
+    temporal: str | None,
 ) -> int:
     """Ask many questions in one warm process. Finished ids in the results file are not asked again.
 
@@ -166,6 +179,9 @@ def batch(
 
     work = Batch.of(questions, results)
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    if temporal:
+        anyio.run(fleet_batch, choice, settings, kept, temporal, work)
+        return 0
     asked = choice.researcher(settings, kept, in_process=True)
     anyio.run(work.run, asked, concurrency)
     return 0

@@ -18,7 +18,9 @@ from marchwarden.cli.evaluating import evaluate
 from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.reporting import report
+from marchwarden.cli.running import runs
 from marchwarden.cli.serving import serve
+from marchwarden.cli.working import worker
 
 INTERRUPTED = 130
 
@@ -55,6 +57,8 @@ for command in (
     serve,
     contract,
     evaluate,
+    worker,
+    runs,
 ):
     marchwarden.add_command(command)
 

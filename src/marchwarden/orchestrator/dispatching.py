@@ -3,14 +3,15 @@
 Whatever a researcher does, the others go on: one that dies, hangs or breaks the contract has given no answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID, uuid5
 
 import anyio
 
-from marchwarden.contract import Dispatch, ResearchConstraints, ResearchRequest, ResearchResult
+from marchwarden import contract
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
 from marchwarden.orchestrator.agenda import Errand
 from marchwarden.orchestrator.purse import Grant, constraints_of
@@ -52,10 +53,10 @@ class Returned:
             return self.result.cost_metadata.tokens_used
         return self.error.tokens if self.error else 0
 
-    def told(self) -> Dispatch:
+    def told(self) -> contract.Dispatch:
         """As the result of the whole tells it."""
         errand = self.sent.errand
-        asked = Dispatch(
+        asked = contract.Dispatch(
             researcher=errand.member.name,
             question=errand.question,
             reason=errand.reason,
@@ -77,6 +78,7 @@ class Round:
     record: Record
     progress: ProgressSink
     seconds: float
+    perform: "Perform | None" = None
     _under_way: list[Returned] = field(default_factory=list)
     _diverged: ReplayDiverged | None = None
 
@@ -98,7 +100,7 @@ class Round:
         }
         try:
             returned.result = await self.record.dispatch(
-                sent.number, about, lambda: self._perform(returned), sent.errand.reason
+                sent.number, about, lambda: (self.perform or self._perform)(returned), sent.errand.reason
             )
         except NoAnswer as error:
             returned.error = error
@@ -108,7 +110,7 @@ class Round:
             # Raised here it would reach the caller in a group, which nobody who waits for this error looks into.
             self._diverged = error
         else:
-            if _settles(returned.result):
+            if settles(returned.result):
                 self._call_off(sent)
 
     def _call_off(self, settled: Sent) -> None:
@@ -118,40 +120,62 @@ class Round:
                 other.settled_by = other.settled_by or settled.errand.member.name
                 other.scope.cancel()
 
+    def told(self, sent: Sent) -> ResearchRequest:
+        """What a researcher is asked, within its grant."""
+        limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
+        return ResearchRequest(
+            question=sent.errand.question, context=sent.context, depth=self.request.depth, constraints=limits
+        )
+
     async def _perform(self, returned: Returned) -> ResearchResult:
         sent, scope = returned.sent, returned.scope
         heard = _Heard(sent, self.record, self.progress)
-        limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
         result: ResearchResult | None = None
         scope.deadline = anyio.current_time() + self.seconds * LAST_CALL
         with scope:
-            result = await _asked(sent, self.request, limits, heard)
+            result = await _asked(sent, self.told(sent), heard)
         if result is None:
             # What it had spent by then nobody can say: it is taken to be all it might.
             if returned.settled_by:
                 settled = f"no longer needed: {returned.settled_by} had settled it"
                 raise NoAnswer(settled, sent.grant.tokens, called_off=True)
             raise NoAnswer("no answer before the time was over", sent.grant.tokens)
-        if result.cost_metadata.tokens_used > sent.grant.tokens:
-            spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
-            raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
-        return result
+        return within_grant(sent, result)
 
 
-def _settles(result: ResearchResult) -> bool:
+Perform = Callable[[Returned], Awaitable[ResearchResult]]
+"""Has one errand run. Raises `NoAnswer` where nothing comes of it."""
+
+
+class Dispatch(Protocol):
+    """How a round is sent: side by side in this process, or by whoever runs this."""
+
+    async def __call__(self, round_: Round, errands: Sequence[Sent]) -> list[Returned]: ...
+
+
+async def side_by_side(round_: Round, errands: Sequence[Sent]) -> list[Returned]:
+    return await round_.run(errands)
+
+
+def within_grant(sent: Sent, result: ResearchResult) -> ResearchResult:
+    """The result, unless it cost more than it might."""
+    if result.cost_metadata.tokens_used > sent.grant.tokens:
+        spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
+        raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
+    return result
+
+
+def settles(result: ResearchResult) -> bool:
     factors = result.confidence_factors
     return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
 
 
-async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstraints, heard: "_Heard") -> ResearchResult:
-    errand, asked = sent.errand, sent.errand.member.researcher
+async def _asked(sent: Sent, told: ResearchRequest, heard: "_Heard") -> ResearchResult:
+    asked = sent.errand.member.researcher
     try:
         if isinstance(asked, Resumable):
-            meant = ResearchRequest(
-                question=errand.question, context=sent.context, depth=request.depth, constraints=limits
-            )
-            return await asked.take_up(heard.run(), meant, progress=heard)
-        return await asked.research(errand.question, sent.context, request.depth, limits, progress=heard)
+            return await asked.take_up(heard.run(), told, progress=heard)
+        return await asked.research(told.question, told.context, told.depth, told.constraints, progress=heard)
     except InvalidInput as error:
         raise NoAnswer(f"it refused the question: {error}", heard.tokens) from error
     except MarchwardenError as error:

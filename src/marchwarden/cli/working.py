@@ -1,0 +1,122 @@
+"""The command that works for the fleet: `worker`."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli.choosing import BUILT_IN
+from marchwarden.cli.fleeting import engine_at
+from marchwarden.cli.recruiting import Post
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marchwarden.fleet.duties import Duties
+    from marchwarden.fleet.orders import Member
+    from marchwarden.loop import Investigator
+    from marchwarden.protocols import Mind, Researcher
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@click.option("--temporal", required=True, metavar="HOST:PORT", help="The Temporal server that has the work.")
+@click.option(
+    "--researcher", "names", multiple=True, metavar="NAME", help="Serve only this one, or pi; repeatable. Else all."
+)
+@click.option(
+    "--concurrency", type=click.IntRange(1, 1000), default=10, show_default=True, help="Runs at once of each."
+)
+@click.option("--drain", type=click.FloatRange(min=0), default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where all workers keep traces and the archive.")
+@click.pass_obj
+def worker(
+    settings: "Settings",
+    temporal: str,
+    names: tuple[str, ...],
+    concurrency: int,
+    drain: float,
+    trace_dir: Path | None,
+) -> None:
+    """Work for the fleet until stopped; then finish what is under way, for at most --drain seconds.
+
+    Traces and archive must lie where all workers see them: MARCHWARDEN_TRACE_DIR, or --trace-dir.
+
+    \b
+    marchwarden worker --temporal 127.0.0.1:7233
+    marchwarden worker --temporal temporal.internal:7233 --researcher web --concurrency 20
+    """
+    import anyio
+
+    from marchwarden.fleet.worker import Service
+
+    engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
+    served = names or ("pi", *BUILT_IN, *_registered(settings))
+    _refuse_unknown(served, settings)
+
+    async def work() -> None:
+        client = await engine.connect()
+        service = Service(served, Bench(settings, kept).duties(), concurrency, timedelta(seconds=drain))
+        click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
+        await service.run(client)
+
+    anyio.run(work)
+
+
+@dataclass
+class Bench:
+    """Researchers built for errands. Those of one description share their source: its readers stay warm."""
+
+    settings: "Settings"
+    kept: Path
+    _built: "dict[str, Investigator]" = field(default_factory=dict)
+
+    def duties(self) -> "Duties":
+        from marchwarden.fleet.duties import Duties
+        from marchwarden.minds.extractive import ExtractiveMind
+        from marchwarden.store import Store
+
+        return Duties(self.build, self.think, ExtractiveMind(), Store(self.kept))
+
+    def think(self, spec: str | None, trace_id: str) -> "Mind":
+        from marchwarden.minds.choosing import chosen_mind
+
+        return chosen_mind(spec, self.settings.environ)
+
+    def build(self, member: "Member", mind: "Mind") -> "Researcher":
+        from marchwarden.loop import Investigator
+        from marchwarden.orchestrator.registry import REGISTERED, Registry
+
+        if member.settings.get("kind") == REGISTERED:
+            return Registry.load(self.settings.researchers, self.settings.environ).reach(member.name)
+        shared = self._shared(member)
+        return Investigator(
+            shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=shared.pace
+        )
+
+    def _shared(self, member: "Member") -> "Investigator":
+        from marchwarden.minds.extractive import ExtractiveMind
+
+        source = member.settings.get("source")
+        described: Mapping[str, object] = source if isinstance(source, dict) else {}
+        key = json.dumps([member.kind, described], sort_keys=True)
+        if key not in self._built:
+            self._built[key] = Post.again(member.kind, described, self.settings, self.kept, ExtractiveMind())
+        return self._built[key]
+
+
+def _registered(settings: "Settings") -> tuple[str, ...]:
+    from marchwarden.orchestrator.registry import Registry
+
+    return tuple(Registry.load(settings.researchers, settings.environ).entries)
+
+
+def _refuse_unknown(names: tuple[str, ...], settings: "Settings") -> None:
+    from marchwarden.errors import InvalidInput
+
+    for name in names:
+        if name not in ("pi", *BUILT_IN, *_registered(settings)):
+            raise InvalidInput(f"there is no researcher {name!r} to serve; `marchwarden researchers` lists them")
