@@ -1,12 +1,14 @@
 """Store: the folder of all runs. Opens a record of each, to write, to go on with, or to read again."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 from marchwarden.archive import Archive
 from marchwarden.errors import InvalidInput, MalformedTrace, UnknownTrace
+from marchwarden.notes import FolderNotes, Notes
 from marchwarden.record import Opening, Record
 from marchwarden.trace import Chain, Journal, read_chain
 
@@ -22,6 +24,17 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.archive = Archive(folder / "archive")
+        self.notes: Notes = FolderNotes(folder / "notes")
+
+    @classmethod
+    def at(cls, place: str | Path, environ: Mapping[str, str]) -> "Store":  # noqa: ARG003
+        """The store of that place, a folder."""
+        return cls(Path(place))
+
+    @property
+    def place(self) -> str:
+        """Where it is, as whoever opens it again must be told."""
+        return str(self.folder.absolute())
 
     def path(self, trace_id: str) -> Path:
         if not _TRACE_ID.fullmatch(trace_id):

@@ -97,9 +97,16 @@ class Hand:
     environ: Mapping[str, str]
     arguments: tuple[str, ...] = ()
     log: Path | None = None
+    _heard: int = 0
     _process: "subprocess.Popen[bytes] | None" = None
 
+    @property
+    def serves(self) -> bool:
+        """Whether it has said so since it was last started."""
+        return self.log is not None and b"serving" in self.log.read_bytes()[self._heard :]
+
     def start(self) -> None:
+        self._heard = self.log.stat().st_size if self.log and self.log.exists() else 0
         told = self.log.open("ab") if self.log else subprocess.DEVNULL
         self._process = subprocess.Popen(
             [sys.executable, "-m", "marchwarden", "worker", "--temporal", self.server.address, *self.arguments],

@@ -115,12 +115,12 @@ def ask(
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
     if temporal:
         found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id))
-        return _print(found, settings, kept, as_json=as_json, verbose=verbose)
+        return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
     asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
         click.echo(notice, err=True)
     found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
-    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
+    return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
@@ -143,7 +143,7 @@ def resume(
     kept = trace_dir or settings.trace_dir
     investigator = again(Store(kept).reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.resume(trace_id, progress=sink))
-    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
+    return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
@@ -191,7 +191,7 @@ def forked(settings: "Settings", store: "Store", trace_id: str, mind: str | None
     """Go on from a step of a run, as a run of its own."""
     investigator = again(store.reread(trace_id).opening, settings, store.folder, mind)
     found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
-    return _print(found, settings, store.folder)
+    return print_result(found, settings, store.folder)
 
 
 def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
@@ -208,7 +208,7 @@ def _spread(request: "ResearchRequest") -> dict[str, Any]:
     return {name: getattr(request, name) for name in type(request).model_fields}
 
 
-def _print(
+def print_result(
     found: "ResearchResult", settings: "Settings", kept: Path, *, as_json: bool = False, verbose: bool = False
 ) -> int:
     if as_json:

@@ -44,7 +44,7 @@ def fleet_ask(
     async def work(sink: "ProgressSink") -> "ResearchResult":
         from marchwarden.fleet.asking import FleetResearcher, new_id
 
-        asked = FleetResearcher(await engine.connect(), members, choice.mind)
+        asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
         return await asked.take_up(new_id(trace_id), request, progress=sink)
 
     return work
@@ -56,8 +56,9 @@ async def fleet_batch(choice: "Choice", settings: "Settings", kept: Path, addres
 
     engine = engine_at(address, settings)
     members = fleet_members(choice, settings, kept)
-    asked = FleetResearcher(await engine.connect(), members, choice.mind)
-    await work.run(asked, BATCH_AT_ONCE)
+    asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+    with work.names() as named:
+        await work.run(asked, BATCH_AT_ONCE, named)
 
 
 def fleet_members(choice: "Choice", settings: "Settings", kept: Path) -> "list[Member]":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from marchwarden.fetching import Gate
     from marchwarden.loop import Investigator
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind
@@ -40,7 +41,12 @@ class Post:
 
     @staticmethod
     def again(
-        kind: str, described: Mapping[str, object], settings: "Settings", kept: Path, mind: "Mind"
+        kind: str,
+        described: Mapping[str, object],
+        settings: "Settings",
+        kept: Path,
+        mind: "Mind",
+        gate: "Gate | None" = None,
     ) -> "Investigator":
         """The researcher of a kind, with the sources a trace describes."""
         from marchwarden.errors import MalformedTrace
@@ -57,11 +63,11 @@ class Post:
             case "web":
                 from marchwarden.researchers.web import WebResearcher
 
-                return WebResearcher(settings.environ, mind=mind, trace_dir=kept)
+                return WebResearcher(settings.environ, mind=mind, trace_dir=kept, gate=gate)
             case "arxiv":
                 from marchwarden.researchers.arxiv import ArxivResearcher
 
-                return ArxivResearcher(settings.environ, mind=mind, trace_dir=kept)
+                return ArxivResearcher(settings.environ, mind=mind, trace_dir=kept, gate=gate)
         raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
 
     def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from marchwarden.fleet.duties import Duties
+    from marchwarden.fleet.limiting import Limiter
     from marchwarden.fleet.orders import Member
-    from marchwarden.loop import Investigator
+    from marchwarden.fleet.telling import Telling
+    from marchwarden.loop import Investigator, Pace
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
+
+LIMITS = "MARCHWARDEN_LIMITS"
+IN_LINE_SEC = 120.0
 
 
 @click.command()
@@ -51,15 +57,22 @@ def worker(
     """
     import anyio
 
-    from marchwarden.fleet.worker import Service
-
     engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
+    from marchwarden.fleet.limiting import Limiter, Limits
+    from marchwarden.fleet.telling import Telling
+    from marchwarden.fleet.worker import Service
+    from marchwarden.store import Store
+
+    store = Store.at(kept, settings.environ)
+    limits = Limits.parsed(settings.environ.get(LIMITS, ""))
     served = names or ("pi", *BUILT_IN, *_registered(settings))
     _refuse_unknown(served, settings)
 
     async def work() -> None:
         client = await engine.connect()
-        service = Service(served, Bench(settings, kept).duties(), concurrency, timedelta(seconds=drain))
+        limiter = Limiter(client, limits, _hosts(settings))
+        bench = Bench(settings, kept, store, Telling(settings.environ, store.place), limiter)
+        service = Service(served, bench.duties(), concurrency, timedelta(seconds=drain))
         click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
         await service.run(client)
 
@@ -72,19 +85,34 @@ class Bench:
 
     settings: "Settings"
     kept: Path
+    store: "Store"
+    telling: "Telling"
+    limiter: "Limiter"
     _built: "dict[str, Investigator]" = field(default_factory=dict)
 
     def duties(self) -> "Duties":
         from marchwarden.fleet.duties import Duties
         from marchwarden.minds.extractive import ExtractiveMind
-        from marchwarden.store import Store
 
-        return Duties(self.build, self.think, ExtractiveMind(), Store(self.kept))
+        return Duties(self.build, self.think, ExtractiveMind(), self.store)
 
     def think(self, spec: str | None, trace_id: str) -> "Mind":
-        from marchwarden.minds.choosing import chosen_mind
+        """A mind for one run. What its model is asked, a process asks that outlives this one."""
+        import time
 
-        return chosen_mind(spec, self.settings.environ)
+        from marchwarden.minds.choosing import chosen_model
+        from marchwarden.minds.extractive import ExtractiveMind
+
+        model = chosen_model(spec, self.settings.environ)
+        if model is None:
+            return ExtractiveMind()
+        from marchwarden.fleet.calls import KeptModel
+        from marchwarden.fleet.limiting import FleetPurse
+        from marchwarden.minds.llm import LanguageMind
+        from marchwarden.pricing import Prices
+
+        purse = FleetPurse(self.limiter, Prices.load(self.settings.prices))
+        return LanguageMind(KeptModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
 
     def build(self, member: "Member", mind: "Mind") -> "Researcher":
         from marchwarden.loop import Investigator
@@ -94,8 +122,14 @@ class Bench:
             return Registry.load(self.settings.researchers, self.settings.environ).reach(member.name)
         shared = self._shared(member)
         return Investigator(
-            shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=shared.pace
+            shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=self._pace()
         )
+
+    def _pace(self) -> "Pace":
+        """A search that has to wait for its turn in the whole fleet is not late."""
+        from marchwarden.loop import Pace
+
+        return Pace(search_seconds=IN_LINE_SEC) if self.limiter.limits.rates else Pace()
 
     def _shared(self, member: "Member") -> "Investigator":
         from marchwarden.minds.extractive import ExtractiveMind
@@ -104,8 +138,25 @@ class Bench:
         described: Mapping[str, object] = source if isinstance(source, dict) else {}
         key = json.dumps([member.kind, described], sort_keys=True)
         if key not in self._built:
-            self._built[key] = Post.again(member.kind, described, self.settings, self.kept, ExtractiveMind())
+            self._built[key] = Post.again(
+                member.kind, described, self.settings, self.kept, ExtractiveMind(), self.limiter
+            )
         return self._built[key]
+
+
+def _hosts(settings: "Settings") -> dict[str, str]:
+    """The services that are searched, by where this environment has them."""
+    from urllib.parse import urlsplit
+
+    from marchwarden.researchers.web.providers import searxng, tavily, wikipedia
+
+    environ = settings.environ
+    addresses = {
+        "tavily": environ.get(tavily.ADDRESS) or tavily.PUBLIC,
+        "searxng": environ.get(searxng.ADDRESS, ""),
+        "wikipedia": environ.get(wikipedia.ADDRESS) or wikipedia.PUBLIC,
+    }
+    return {urlsplit(address).netloc: name for name, address in addresses.items() if address}
 
 
 def _registered(settings: "Settings") -> tuple[str, ...]:

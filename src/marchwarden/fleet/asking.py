@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 OUTAGE_SEC: Final = 300.0
 """How long the engine may be away while somebody waits for a result."""
+HEARD_SEC: Final = 30.0
 LOOK_SEC: Final = 1.0
 _PASSING: Final = frozenset(
     {RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.RESOURCE_EXHAUSTED}
@@ -114,15 +115,20 @@ def _failed(trace_id: str, error: WorkflowFailureError) -> RunFailed:
 
 async def patiently(work: Callable[[], Awaitable[T]]) -> T:
     """Do it, again and again while the engine is away, for no longer than an outage may last."""
-    with anyio.move_on_after(OUTAGE_SEC):
-        while True:
-            try:
-                return await work()
-            except RPCError as error:
-                if error.status not in _PASSING:
-                    raise EngineUnavailable(f"Temporal refused: {error.message}") from error
-            await anyio.sleep(LOOK_SEC)
-    raise EngineUnavailable(f"Temporal did not answer for {OUTAGE_SEC:g} s")
+    away_since: float | None = None
+    while True:
+        began = anyio.current_time()
+        try:
+            return await work()
+        except RPCError as error:
+            if error.status not in _PASSING:
+                raise EngineUnavailable(f"Temporal refused: {error.message}") from error
+            # One that was heard for long before it failed has been there until now.
+            heard = anyio.current_time() - began > HEARD_SEC
+            away_since = began if away_since is None or heard else away_since
+            if anyio.current_time() - away_since > OUTAGE_SEC:
+                raise EngineUnavailable(f"Temporal did not answer for {OUTAGE_SEC:g} s") from error
+        await anyio.sleep(LOOK_SEC)
 
 
 async def watched(handle: WorkflowHandle[object, Json], progress: ProgressSink) -> None:

@@ -44,6 +44,7 @@ class Duties:
             researcher = self.build(errand.member, self.think(errand.mind, errand.trace_id))
             result = await _researched(researcher, errand, report)
             kept = self.store.archive.keep(result.model_dump_json().encode())
+            self.store.notes.clear(f"calls/{errand.trace_id}")
         whole = result.model_dump(mode="json") if errand.number == 0 else None
         tokens = result.cost_metadata.tokens_used
         return Answer(errand.number, kept, settles(result), tokens=tokens, result=whole)
@@ -52,7 +53,10 @@ class Duties:
     async def lead(self, turn: Turn) -> Move:
         async with _beating(turn.trace_id) as report, _told():
             mind = self.think(turn.question.mind, turn.trace_id)
-            return await move(turn, mind, self.embedded, self.store, report)
+            made = await move(turn, mind, self.embedded, self.store, report)
+            if made.result is not None:
+                self.store.notes.clear(f"calls/{turn.trace_id}")
+            return made
 
 
 async def _researched(researcher: Researcher, errand: Errand, report: ProgressSink) -> ResearchResult:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -12,6 +12,7 @@ from temporalio.worker import Worker
 
 from marchwarden.fleet.duties import Duties
 from marchwarden.fleet.investigation import Investigation
+from marchwarden.fleet.limit import LIMITS, Limit
 from marchwarden.fleet.orders import PI, WORKFLOWS, queue_of
 
 DRAIN: Final = timedelta(minutes=10)
@@ -32,16 +33,25 @@ class Service:
         """Serve until SIGTERM or SIGINT, then drain."""
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for signalled in (signal.SIGTERM, signal.SIGINT):
+        signals = (signal.SIGTERM, signal.SIGINT)
+        for signalled in signals:
             loop.add_signal_handler(signalled, stop.set)
+
+        async def stopped() -> None:
+            await stop.wait()
+            # A second signal ends it the hard way: its runs are taken up by others.
+            for signalled in signals:
+                loop.remove_signal_handler(signalled)
+
+        await self.serve(client, stopped)
+
+    async def serve(self, client: Client, stopped: Callable[[], Awaitable[object]]) -> None:
+        """Serve until it is time to stop, then take nothing more and finish what there is."""
         workers = self._workers(client)
         async with asyncio.TaskGroup() as group:
             for worker in workers:
                 group.create_task(worker.run())
-            await stop.wait()
-            # A second signal ends it the hard way: its runs are taken up by others.
-            for signalled in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(signalled)
+            await stopped()
             for worker in workers:
                 group.create_task(worker.shutdown())
 
@@ -54,7 +64,15 @@ class Service:
             max_cached_workflows=0,
             max_concurrent_workflow_task_polls=POLLS,
         )
-        return [workflows, *(self._servant(client, name) for name in self.names)]
+        # A limit is asked all the time: it stays in the memory of whoever had it last, if that one lives.
+        limits = Worker(
+            client,
+            task_queue=LIMITS,
+            workflows=[Limit],
+            max_concurrent_workflow_task_polls=POLLS,
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
+        )
+        return [workflows, limits, *(self._servant(client, name) for name in self.names)]
 
     def _servant(self, client: Client, name: str) -> Worker:
         return Worker(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -32,10 +32,11 @@ class WebResearcher(Investigator):
         *,
         mind: Mind | None = None,
         trace_dir: str | Path | None = None,
+        gate: Gate | None = None,
     ) -> None:
         store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
         settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))
         fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
-        source = WebSource(chosen_provider(environ, ApiClient()), fetcher, Extractor(seconds=READING_SECONDS))
+        source = WebSource(chosen_provider(environ, ApiClient(gate=gate)), fetcher, Extractor(seconds=READING_SECONDS))
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
