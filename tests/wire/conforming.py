@@ -45,26 +45,26 @@ class Toolbox:
         return result(f"{tool} {arguments}")
 
 
-async def translated(context: Context, call_next: CallNext) -> HandlerResult:
+async def translated(ctx: Context, call_next: CallNext) -> HandlerResult:
     """A call of one of the suite's tools as a call of `research`; those that do no work are answered here."""
-    if context.method != "tools/call" or context.params is None:
-        return await call_next(context)
-    name, arguments = context.params["name"], context.params.get("arguments", {})
+    if ctx.method != "tools/call" or ctx.params is None:
+        return await call_next(ctx)
+    name, arguments = ctx.params["name"], ctx.params.get("arguments", {})
     match name:
         case "greet":
             return _said(f"Hello, {arguments['name']}!")
         case "confirm_delete":
             return _said("a researcher never asks its caller back")
-        case "failing_job" if not speaks_tasks(context):
-            needed = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+        case "failing_job" if not speaks_tasks(ctx):
+            needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "only as a task", needed)
-        case "test_tool_with_task" if "inputResponses" not in context.params:
+        case "test_tool_with_task" if "inputResponses" not in ctx.params:
             return _asking()
         case "test_tool_with_task":
-            arguments = context.params["inputResponses"]["user_name"]["content"]
+            arguments = ctx.params["inputResponses"]["user_name"]["content"]
     asked = {"name": "research", "arguments": {"question": json.dumps([name, arguments])}}
-    meta = {"_meta": context.params["_meta"]} if "_meta" in context.params else {}
-    return await call_next(replace(context, params={**asked, **meta}))
+    meta = {"_meta": ctx.params["_meta"]} if "_meta" in ctx.params else {}
+    return await call_next(replace(ctx, params={**asked, **meta}))
 
 
 def conforming(folder: Path) -> McpServer:

@@ -56,7 +56,7 @@ class Program:
 
     async def output(self, *arguments: str) -> str:
         search = os.pathsep.join([str(self.path.parent), os.environ.get("PATH", "")])
-        with anyio.fail_after(60):
+        with anyio.fail_after(180):
             finished = await anyio.run_process(
                 [str(self.path), *arguments], cwd=self.home, env={"PATH": search, "HOME": str(self.home)}, check=False
             )
