@@ -141,7 +141,7 @@ def resume(
     from marchwarden.store import Store
 
     kept = trace_dir or settings.trace_dir
-    investigator = again(Store(kept).reread(trace_id).opening, settings, kept, mind)
+    investigator = again(Store.at(kept, settings.environ).reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.resume(trace_id, progress=sink))
     return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
@@ -189,9 +189,10 @@ def batch(
 
 def forked(settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int) -> int:
     """Go on from a step of a run, as a run of its own."""
-    investigator = again(store.reread(trace_id).opening, settings, store.folder, mind)
+    kept = Path(store.place)
+    investigator = again(store.reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
-    return print_result(found, settings, store.folder)
+    return print_result(found, settings, kept)
 
 
 def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
@@ -232,7 +233,7 @@ def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "Rendera
     from marchwarden.pricing import Prices
     from marchwarden.store import Store
 
-    store, prices = Store(kept), Prices.load(settings.prices)
+    store, prices = Store.at(kept, settings.environ), Prices.load(settings.prices)
     runs = {found.trace_id, *(each.trace_id for each in found.dispatches)}
     here = [trace_id for trace_id in store.traces() if trace_id in runs]
     spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]

@@ -83,7 +83,7 @@ class Choice:
     def _pi(self, settings: "Settings", kept: Path, members: "list[Member]") -> "PrincipalInvestigator":
         from marchwarden.minds.choosing import chosen_mind
 
-        return _led_by(chosen_mind(self.mind, settings.environ), members, kept)
+        return _led_by(chosen_mind(self.mind, settings.environ), members, kept, settings)
 
 
 def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Recorded":
@@ -106,7 +106,7 @@ def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None
             described = source if isinstance(source, dict) else {}
             post = Post.again(str(each.settings.get("kind")), described, settings, kept, thinking)
             members.append(Member(each.name, each.purpose, post, each.scope, each.given, each.settings))
-    return _led_by(thinking, members, kept)
+    return _led_by(thinking, members, kept, settings)
 
 
 def without_anybody(store: "Store", opening: "Opening", mind: "Mind", embedded: "Mind") -> "Recorded":
@@ -126,13 +126,15 @@ def _registry(settings: "Settings") -> "Registry":
     return Registry.load(settings.researchers, settings.environ)
 
 
-def _led_by(mind: "Mind", members: "list[Member]", kept: Path) -> "PrincipalInvestigator":
+def _led_by(mind: "Mind", members: "list[Member]", kept: Path, settings: "Settings") -> "PrincipalInvestigator":
     from marchwarden.minds.extractive import ExtractiveMind
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Roster
     from marchwarden.store import Store
 
-    return PrincipalInvestigator(Roster(members), mind, store=Store(kept), fallback=ExtractiveMind())
+    return PrincipalInvestigator(
+        Roster(members), mind, store=Store.at(kept, settings.environ), fallback=ExtractiveMind()
+    )
 
 
 def _refuse_unknown(names: tuple[str, ...], registry: "Registry") -> None:

@@ -132,7 +132,7 @@ def traces(settings: "Settings", as_json: bool, limit: int, trace_dir: Path | No
     elif found:
         Console(highlight=False).print(formatter.traces(found))
     else:
-        click.echo(f"no runs in {store.folder} yet; `marchwarden ask` makes one")
+        click.echo(f"no runs in {store.place} yet; `marchwarden ask` makes one")
 
 
 def _summary(store: "Store", trace_id: str) -> "TraceSummary":
@@ -194,4 +194,4 @@ def contract(which: str) -> None:
 def _store(settings: "Settings", folder: Path | None) -> "Store":
     from marchwarden.store import Store
 
-    return Store(folder or settings.trace_dir)
+    return Store.at(folder or settings.trace_dir, settings.environ)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
     from marchwarden.wire.client import RemoteResearcher
 
 
@@ -26,53 +27,57 @@ class Post:
 
     def in_process(self, settings: "Settings", kept: Path, mind: str | None) -> "Investigator":
         from marchwarden.minds.choosing import chosen_mind
+        from marchwarden.store import Store
 
-        thinking = chosen_mind(mind, settings.environ)
+        thinking, store = chosen_mind(mind, settings.environ), Store.at(kept, settings.environ)
         match self.kind:
             case "files":
                 from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher(*self.folders, mind=thinking, trace_dir=kept, index_dir=settings.index_dir)
+                return FilesResearcher(*self.folders, mind=thinking, trace_dir=store, index_dir=settings.index_dir)
             case "database":
                 from marchwarden.researchers.database import DatabaseResearcher
 
-                return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=kept)
-        return Post.again(self.kind, {}, settings, kept, thinking)
+                return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=store)
+        return Post.again(self.kind, {}, settings, store, thinking)
 
     @staticmethod
     def again(
         kind: str,
         described: Mapping[str, object],
         settings: "Settings",
-        kept: Path,
+        kept: "Path | Store",
         mind: "Mind",
         gate: "Gate | None" = None,
     ) -> "Investigator":
         """The researcher of a kind, with the sources a trace describes."""
         from marchwarden.errors import MalformedTrace
+        from marchwarden.store import Store
 
+        store = Store.at(kept, settings.environ)
         match kind:
             case "files":
                 from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher.again(described, mind=mind, trace_dir=kept, index_dir=settings.index_dir)
+                return FilesResearcher.again(described, mind=mind, trace_dir=store, index_dir=settings.index_dir)
             case "database":
                 from marchwarden.researchers.database import DatabaseResearcher
 
-                return DatabaseResearcher.again(described, mind=mind, trace_dir=kept, environ=settings.environ)
+                return DatabaseResearcher.again(described, mind=mind, trace_dir=store, environ=settings.environ)
             case "web":
                 from marchwarden.researchers.web import WebResearcher
 
-                return WebResearcher(settings.environ, mind=mind, trace_dir=kept, gate=gate)
+                return WebResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
             case "arxiv":
                 from marchwarden.researchers.arxiv import ArxivResearcher
 
-                return ArxivResearcher(settings.environ, mind=mind, trace_dir=kept, gate=gate)
+                return ArxivResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
         raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
 
     def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":
         """An MCP server of its own. What the child could only die of is refused here."""
         from marchwarden.minds.choosing import chosen_mind
+        from marchwarden.store import Store
         from marchwarden.wire.client import RemoteResearcher
 
         chosen_mind(mind, settings.environ)
@@ -81,7 +86,9 @@ class Post:
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.kind}", *folders]
         # By the environment: a password in the URL is nothing for the list of processes.
         given = {"MARCHWARDEN_DB": self.database} if self.database else {}
-        return RemoteResearcher.stdio(command, env={**settings.for_child(kept.absolute(), mind), **given})
+        return RemoteResearcher.stdio(
+            command, env={**settings.for_child(Path(Store.at(kept, settings.environ).place), mind), **given}
+        )
 
     def member(self, settings: "Settings", kept: Path, mind: str | None, *, in_process: bool) -> "Member":
         from importlib import import_module

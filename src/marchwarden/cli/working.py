@@ -1,6 +1,7 @@
 """The command that works for the fleet: `worker`."""
 
 import json
+import logging
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -68,10 +69,13 @@ def worker(
     served = names or ("pi", *BUILT_IN, *_registered(settings))
     _refuse_unknown(served, settings)
 
+    # What the engine does again is no news; what it gives up, whoever asked is told.
+    logging.getLogger("temporalio").setLevel(logging.DEBUG if settings.debug else logging.CRITICAL)
+
     async def work() -> None:
         client = await engine.connect()
         limiter = Limiter(client, limits, _hosts(settings))
-        bench = Bench(settings, kept, store, Telling(settings.environ, store.place), limiter)
+        bench = Bench(settings, store, Telling(settings.environ, store.place), limiter)
         service = Service(served, bench.duties(), concurrency, timedelta(seconds=drain))
         click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
         await service.run(client)
@@ -84,7 +88,6 @@ class Bench:
     """Researchers built for errands. Those of one description share their source: its readers stay warm."""
 
     settings: "Settings"
-    kept: Path
     store: "Store"
     telling: "Telling"
     limiter: "Limiter"
@@ -139,7 +142,7 @@ class Bench:
         key = json.dumps([member.kind, described], sort_keys=True)
         if key not in self._built:
             self._built[key] = Post.again(
-                member.kind, described, self.settings, self.kept, ExtractiveMind(), self.limiter
+                member.kind, described, self.settings, self.store, ExtractiveMind(), self.limiter
             )
         return self._built[key]
 

@@ -29,6 +29,7 @@ SCOPE: Final = (
 ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
 LARGEST_PAPER: Final = 30 << 20
 READING_SECONDS: Final = 8.0
+STARTING_SECONDS: Final = 10.0
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -40,11 +41,11 @@ class ArxivResearcher(Investigator):
         environ: Mapping[str, str] = _NOTHING,
         *,
         mind: Mind | None = None,
-        trace_dir: str | Path | None = None,
+        trace_dir: str | Path | Store | None = None,
         library_dir: str | Path | None = None,
         gate: Gate | None = None,
     ) -> None:
-        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         source = arxiv_source(environ, store, library_dir, gate=gate)
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
@@ -74,7 +75,9 @@ def arxiv_source(
         if places.api_host == places.pages_host
         else Turn(_turn_file(folder, places.api_host), places.seconds, gate=gate)
     )
-    full_text = FullText(fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS), places)
+    full_text = FullText(
+        fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), places
+    )
     return ArxivSource(ArxivApi(ApiClient(retries=0), api_turn, places.api), full_text, Library(folder), places)
 
 

@@ -32,12 +32,14 @@ def serve_files(
     from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.files.agent import NAME, PURPOSE, FilesResearcher
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
     from marchwarden.wire.serving import Stand, serve
 
     settings = Settings.of(os.environ)
     try:
         mind = chosen_mind(None, settings.environ)
-        researcher = FilesResearcher(*folders, mind=mind, trace_dir=settings.trace_dir, index_dir=settings.index_dir)
+        store = Store.at(settings.trace_dir, settings.environ)
+        researcher = FilesResearcher(*folders, mind=mind, trace_dir=store, index_dir=settings.index_dir)
         stand = Stand(address, token_env, described, hosts)
         serve(researcher, researcher.store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
     except InvalidInput as error:
