@@ -10,8 +10,7 @@ from marchwarden.cli.fleeting import engine_at
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from temporalio.client import Client
-
+    from marchwarden.fleet.engine import Client
     from marchwarden.fleet.runs import Run
     from marchwarden.settings import Settings
 

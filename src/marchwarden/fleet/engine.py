@@ -15,6 +15,8 @@ from marchwarden.errors import InvalidInput
 from marchwarden.fleet.errors import EngineUnavailable
 from marchwarden.fleet.orders import HEARTBEAT
 
+__all__ = ["Client", "Engine"]
+
 NAMESPACE: Final = "MARCHWARDEN_TEMPORAL_NAMESPACE"
 API_KEY: Final = "MARCHWARDEN_TEMPORAL_API_KEY"
 TLS: Final = "MARCHWARDEN_TEMPORAL_TLS"
