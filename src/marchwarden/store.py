@@ -23,9 +23,14 @@ _NOT_LENT: Final = frozenset({"result", "send"})
 class Shelf(Protocol):
     """Where traces lie, with the archive and the notes beside them."""
 
-    place: str
-    archive: Archive
-    notes: Notes
+    @property
+    def place(self) -> str: ...
+
+    @property
+    def archive(self) -> Archive: ...
+
+    @property
+    def notes(self) -> Notes: ...
 
     def read(self, trace_id: str) -> bytes:
         """All of a trace. Raises `UnknownTrace`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from marchwarden.fleet.duties import Duties
-    from marchwarden.fleet.limiting import Limiter
+    from marchwarden.fleet.limiting import Limiter, Limits
     from marchwarden.fleet.orders import Member
     from marchwarden.fleet.telling import Telling
     from marchwarden.loop import Investigator, Pace
@@ -59,13 +59,13 @@ def worker(
     import anyio
 
     engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
-    from marchwarden.fleet.limiting import Limiter, Limits
+    from marchwarden.fleet.limiting import Limiter
     from marchwarden.fleet.telling import Telling
     from marchwarden.fleet.worker import Service
     from marchwarden.store import Store
 
     store = Store.at(kept, settings.environ)
-    limits = Limits.parsed(settings.environ.get(LIMITS, ""))
+    limits = _limits(settings)
     served = names or ("pi", *BUILT_IN, *_registered(settings))
     _refuse_unknown(served, settings)
 
@@ -145,6 +145,15 @@ class Bench:
                 member.kind, described, self.settings, self.store, ExtractiveMind(), self.limiter
             )
         return self._built[key]
+
+
+def _limits(settings: "Settings") -> "Limits":
+    """What is said, and what arXiv asks of everybody together whether it is said or not."""
+    from marchwarden.fleet.limiting import Limits, Rate
+    from marchwarden.researchers.arxiv.models import Places
+
+    pause = Places.of(settings.environ).seconds
+    return Limits.parsed(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
 
 
 def _hosts(settings: "Settings") -> dict[str, str]:

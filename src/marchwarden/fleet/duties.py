@@ -14,7 +14,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import InvalidInput, MarchwardenError, TraceHeld
+from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable, TraceHeld
 from marchwarden.fleet.leading import move
 from marchwarden.fleet.orders import HEARTBEAT, LEAD, RESEARCH, Answer, Errand, Member, Move, Sign, Turn
 from marchwarden.orchestrator.dispatching import settles
@@ -76,7 +76,7 @@ async def _told() -> AsyncIterator[None]:
         yield
     except TraceHeld:
         raise
-    except InvalidInput as error:
+    except (InvalidInput, ResearcherUnavailable) as error:
         raise ApplicationError(str(error), type=type(error).__name__, non_retryable=True) from error
     except MarchwardenError as error:
         raise ApplicationError(str(error), type=type(error).__name__) from error

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Self, TypeVar
 from uuid import uuid4
 
@@ -53,8 +54,9 @@ class Limits:
     dollars_a_day: float | None = None
 
     @classmethod
-    def parsed(cls, text: str) -> Self:
-        rates, dollars = {}, None
+    def parsed(cls, text: str, usual: Mapping[str, Rate] = MappingProxyType({})) -> Self:
+        """What is said over what is usual."""
+        rates, dollars = dict(usual), None
         for part in text.replace(",", " ").split():
             match = _LIMIT.fullmatch(part)
             if match is None or (match["name"] == DOLLARS) != (match["unit"] == "day"):
