@@ -131,7 +131,7 @@ def main() -> None:
     folder, many = Path(sys.argv[1]), int(sys.argv[2])
     with World() as world, running(folder / "engine") as server:
         stage = Stage(folder, world, server, many)
-        stage.batch("calm", "--concurrency", "20").wait(PATIENCE_SEC)
+        assert stage.batch("calm", "--concurrency", "20").wait(PATIENCE_SEC) == 0
         stage.before = len(world.requests)
         stage.run()
         print(json.dumps({"killed": stage.killed, "servers_killed": stage.servers_killed, **vars(report(stage))}))
