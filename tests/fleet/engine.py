@@ -107,13 +107,9 @@ class Hand:
 
     def start(self) -> None:
         self._heard = self.log.stat().st_size if self.log and self.log.exists() else 0
-        told = self.log.open("ab") if self.log else subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "marchwarden", "worker", "--temporal", self.server.address, *self.arguments],
-            env=dict(self.environ),
-            stdout=told,
-            stderr=told,
-        )
+        command = [sys.executable, "-m", "marchwarden", "worker", "--temporal", self.server.address, *self.arguments]
+        with Path(self.log or os.devnull).open("ab") as told:
+            self._process = subprocess.Popen(command, env=dict(self.environ), stdout=told, stderr=told)
 
     def kill(self) -> None:
         assert self._process is not None
