@@ -1,6 +1,6 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, fetching, index, network, startup, thinking
+from benchmarks import asking, fetching, fleet, index, network, service, startup, thinking
 
 ALL = (
     ("Start-up", startup),
@@ -9,6 +9,8 @@ ALL = (
     ("Fetching", fetching),
     ("Thinking with a model", thinking),
     ("Four researchers at once", network),
+    ("The fleet", fleet),
+    ("Two thousand calls at once", service),
 )
 
 for title, benchmark in ALL:

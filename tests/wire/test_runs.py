@@ -229,6 +229,7 @@ async def test_whoever_joins_hears_at_once_how_far_the_run_is(tmp_path) -> None:
 
     async with Client(served(tmp_path, source)) as client, asking(client, ASKED, replies):
         await until(source)
-        await client.call_tool("research", ASKED, progress_callback=hear)
+        with anyio.fail_after(20):
+            await client.call_tool("research", ASKED, progress_callback=hear)
     assert heard[0].startswith("fetch: ")
     assert found(replies[0]).trace_id in heard[0]

@@ -277,7 +277,8 @@ async def test_who_waits_is_told_the_trace_id_before_there_is_a_place(tmp_path: 
 
     async with Client(served(tmp_path, source, house(concurrent=1))) as client, asking(client, ASKED, replies):
         await until(source)
-        second = found(await client.call_tool("research", other(2), progress_callback=hear))
+        with anyio.fail_after(20):
+            second = found(await client.call_tool("research", other(2), progress_callback=hear))
     assert heard[0] == f"wait: one of 1 waiting for a place [iteration 0, 0 sources, trace {second.trace_id}]"
 
 

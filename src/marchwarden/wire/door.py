@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marchwarden.errors import Busy
-from marchwarden.wire.callers import Caller
+from marchwarden.wire.callers import ANYBODY, Caller
 from marchwarden.wire.exchange import PLACE, Exchange
 from marchwarden.wire.meter import CONTENT_TYPE
 from marchwarden.wire.service import Service
@@ -30,6 +30,7 @@ class Door:
         self._application = application
         self._service = service
         self._hosts = frozenset(hosts)
+        self._users = {caller.name: _user(caller) for caller in (ANYBODY, *service.guests.callers)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,7 +78,7 @@ class Door:
                     message["status"] = TOO_MANY
             await send(message)
 
-        await self._application({**scope, PLACE: exchange, "user": _user(caller)}, receive, sent)
+        await self._application({**scope, PLACE: exchange, "user": self._users[caller.name]}, receive, sent)
 
 
 def _sent_away(error: Busy) -> Response:

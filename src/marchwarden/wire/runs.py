@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import Busy, InvalidInput, MarchwardenError, StorageError, TraceHeld, UnknownTrace
+from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
 from marchwarden.protocols import Progress, Researcher, Resumable
 from marchwarden.recorded import Recorded
 from marchwarden.wire.callers import Caller
@@ -26,7 +26,7 @@ from marchwarden.wire.gate import Place
 from marchwarden.wire.ledger import Entry, Ledger
 from marchwarden.wire.outcome import Outcome
 from marchwarden.wire.service import Service
-from marchwarden.wire.spans import run_span
+from marchwarden.wire.spans import Spans
 
 log: Final = logging.getLogger(__name__)
 
@@ -101,6 +101,10 @@ class Runs:
 
     def __init__(self, researcher: Researcher, service: Service, ledger: Ledger, tasks: TaskGroup) -> None:
         self._researcher = researcher
+        # Asked once: whether an object keeps a protocol costs more to find out than a call costs otherwise.
+        self._resumable = researcher if isinstance(researcher, Resumable) else None
+        self._recorded = researcher if isinstance(researcher, Recorded) else None
+        self._spans = Spans()
         self._service = service
         self._ledger = ledger
         self._tasks = tasks
@@ -191,14 +195,14 @@ class Runs:
 
     async def _investigated(self, run: Run, place: Place) -> Outcome:
         try:
-            run.trace_id = run.trace_id or (str(uuid4()) if isinstance(self._researcher, Resumable) else "")
+            run.trace_id = run.trace_id or (str(uuid4()) if self._resumable else "")
             if run.trace_id:
                 self._noted(run)
             run.accepted.set()
             if not place.open.is_set():
                 self._tell_waiting(run)
                 await place.open.wait()
-            with run_span(run.caller.name, run.request) as span:
+            with self._spans.run(run.caller.name, run.request) as span:
                 result = await self._research(run)
                 run.tokens = result.cost_metadata.tokens_used
                 span.answered(result)
@@ -222,14 +226,14 @@ class Runs:
             run.tell(progress)
 
         asked = run.request
-        if isinstance(self._researcher, Resumable):
+        if self._resumable is not None:
             try:
-                return await self._researcher.take_up(run.trace_id, asked, progress=hear)
-            except (UnknownTrace, TraceHeld):
+                return await self._resumable.take_up(run.trace_id, asked, progress=hear)
+            except MalformedTrace:
                 log.warning("run %s cannot be gone on with; it is begun anew", run.trace_id)
                 run.trace_id = str(uuid4())
                 self._identify(run)
-                return await self._researcher.take_up(run.trace_id, asked, progress=hear)
+                return await self._resumable.take_up(run.trace_id, asked, progress=hear)
         return await self._researcher.research(
             asked.question, asked.context, asked.depth, asked.constraints, progress=hear
         )
@@ -279,6 +283,7 @@ class Runs:
         try:
             if fresh:
                 self._service.meter.count("tokens_total", fresh, client=name)
+            if fresh and run.caller.tokens_per_day is not None:
                 self._ledger.spend(name, _today(), fresh)
             stands = run.known is not None and run.known.outcome is not None  # its time counts from its own end
             if run.entry is not None and outcome.ending != "busy" and not stands:
@@ -291,7 +296,7 @@ class Runs:
         """The same for two calls that would do the same: question, context, depth, limits, and how this researcher
         would go about it. Callers never join each other.
         """
-        told = self._researcher.opening(request).fields("") if isinstance(self._researcher, Recorded) else {}
+        told = self._recorded.opening(request).fields("") if self._recorded else {}
         how = {name: value for name, value in told.items() if name != "request"}
         what = [caller.name, request.question, request.context, request.depth, request.limits().model_dump(), how]
         return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()

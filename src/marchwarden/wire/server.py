@@ -201,11 +201,14 @@ class _Desk:
 
 
 async def _awaited(context: Context, run: Run) -> Outcome:
-    """The run's outcome, its signs of life passed on meanwhile."""
-    report = _reporting_to(context)
-    with run.listening() as signs:
-        async for sign in signs:
-            await report(sign)
+    """The run's outcome, its signs of life passed on meanwhile to whoever wants them."""
+    if context.request is not None and (context.meta or {}).get("progress_token") is None:
+        await run.over.wait()  # over HTTP it would have to say so; nothing is spent on signs nobody gets
+    else:
+        report = _reporting_to(context)
+        with run.listening() as signs:
+            async for sign in signs:
+                await report(sign)
     assert run.outcome is not None
     return run.outcome
 

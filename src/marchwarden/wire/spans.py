@@ -31,10 +31,19 @@ class RunSpan:
         )
 
 
-@contextmanager
-def run_span(caller: str, request: ResearchRequest) -> Iterator[RunSpan]:
-    """One run. The question itself stays out: it may be nobody's business who looks at spans."""
-    with get_tracer(NAME).start_as_current_span("research") as span:
+class Spans:
+    """What makes them, looked up once."""
+
+    def __init__(self) -> None:
+        self._tracer = get_tracer(NAME)
+
+    @contextmanager
+    def run(self, caller: str, request: ResearchRequest) -> Iterator[RunSpan]:
+        """One run. The question itself stays out: it may be nobody's business who looks at spans."""
+        span = self._tracer.start_span("research")
         if span.is_recording():
             span.set_attributes({"marchwarden.client": caller, "marchwarden.depth": request.depth.value})
-        yield RunSpan(span)
+        try:
+            yield RunSpan(span)
+        finally:
+            span.end()
