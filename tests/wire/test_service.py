@@ -3,14 +3,16 @@
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 import pytest
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
@@ -233,6 +235,16 @@ anyio.run(main)
 """
 
 
+@contextmanager
+def ended_with(process: Process) -> Iterator[None]:
+    """Whatever fails meanwhile must not leave a server that waits for a line."""
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
 @pytest.mark.parametrize(
     ("drain", "signals", "is_let_go"),
     [("60", [signal.SIGTERM], True), ("60", [signal.SIGTERM, signal.SIGTERM], False), ("60", [signal.SIGINT], False)],
@@ -242,14 +254,15 @@ async def test_told_to_stop_it_lets_runs_end_and_begins_no_other(
 ) -> None:
     replies: list[CallToolResult] = []
     async with await anyio.open_process([sys.executable, "-c", DRAINING, str(tmp_path), drain]) as process:
-        assert process.stdout is not None and process.stdin is not None and process.stderr is not None
-        with anyio.fail_after(60):
-            url = (await process.stdout.receive()).decode().strip()
+        assert process.stdout is not None and process.stdin is not None
+        said = BufferedByteReceiveStream(process.stdout)
+        with anyio.fail_after(60), ended_with(process):
+            url = (await said.receive_until(b"\n", 1000)).decode()
             async with Client(url, mode="legacy") as client, asking(client, ASKED, replies):
-                assert await process.stdout.receive() == b"reached\n"
+                assert await said.receive_until(b"\n", 1000) == b"reached"
                 process.send_signal(signals[0])
                 if signals[0] is signal.SIGTERM:
-                    assert await process.stdout.receive() == b"draining\n"
+                    assert await said.receive_until(b"\n", 1000) == b"draining"
                     assert (await got(url, "/healthz")).status_code == 503
                     async with Client(url) as late:
                         with pytest.raises(MCPError, match=r"the server is stopping: try again in \d+ seconds"):
