@@ -34,6 +34,7 @@ from marchwarden.wire.callers import Caller, Guests, House, Terms
 from marchwarden.wire.http_server import serve_http
 from marchwarden.wire.server import build_server
 from marchwarden.wire.service import Service
+from marchwarden.wire.serving import settle
 from tests.wire.scripted import STEPS, result
 
 CALLS = 2_000
@@ -52,7 +53,12 @@ def serve_ours(folder: str, calls: int) -> None:
     house = House(Terms(concurrent=calls, queued=calls), guests)
     service = Service(house, Path(folder) / "calls.sqlite")
     server = build_server(Holding(calls), name="bench", purpose="Answers.", service=service)
-    anyio.run(partial(serve_http, server, "127.0.0.1", 0, announce=partial(print, flush=True)))
+
+    def announce(url: str) -> None:
+        settle()
+        print(url, flush=True)
+
+    anyio.run(partial(serve_http, server, "127.0.0.1", 0, announce=announce))
 
 
 def serve_bare(calls: int) -> None:
