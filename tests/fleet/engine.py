@@ -63,9 +63,14 @@ class Server:
             [program, "server", "start-dev", *where, *kept], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + PATIENCE_SEC
-        while not answers(self.port):
+        while not (answers(self.port) and self._is_well(program)):
             assert time.monotonic() < deadline, "the Temporal server does not start"
             time.sleep(0.1)
+
+    def _is_well(self, program: str) -> bool:
+        """It takes connections before it takes calls."""
+        asked = [program, "operator", "cluster", "health", "--address", self.address]
+        return subprocess.run(asked, capture_output=True, check=False, timeout=PATIENCE_SEC).returncode == 0
 
     def kill(self) -> None:
         if self._process:
