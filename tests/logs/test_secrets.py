@@ -21,14 +21,15 @@ def test_the_value_of_a_variable_that_holds_a_secret_is_hidden_however_it_is_wri
         assert hidden == f"GET /?q=1&k={HIDDEN}&x=2"
 
 
-@given(
-    st.dictionaries(st.sampled_from(NAMES), st.text(st.characters(codec="utf-8"), min_size=6), min_size=1), st.text()
-)
+VALUES = st.text(st.characters(codec="utf-8"), min_size=6).map(str.strip).filter(lambda value: len(value) >= 6)
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), VALUES, min_size=1), st.text())
 def test_no_secret_survives_in_any_text(environ, around):
     hidden = Secrets(environ).hidden(around + around.join(environ.values()) + around)
     for value in environ.values():
         # What a secret and the mark for a hidden one have in common cannot be told from the mark.
-        assert not value.strip() or value.strip() not in hidden.replace(HIDDEN, "")
+        assert value not in hidden.replace(HIDDEN, "")
 
 
 def test_a_key_of_ours_is_hidden_however_short_it_is():

@@ -98,7 +98,8 @@ def test_no_word_is_syntax(tmp_path_factory: pytest.TempPathFactory, words: list
     library = Library(tmp_path_factory.getbasetemp() / "syntax")
     if not library.papers():
         library.add(a_paper(), a_document())
-    library.search([*words, "NEAR", "a*", "number:", "-", "(", '"'])
+    library.search([*words, "NEAR", "a*", "number:", "-", "(", '"', "\0"])
+    assert library.search(['"', "\0"]) == ()
 
 
 def test_a_damaged_body_is_a_paper_that_is_not_here(tmp_path: Path) -> None:

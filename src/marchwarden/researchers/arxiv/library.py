@@ -130,9 +130,10 @@ class Library:
 
     def search(self, words: Sequence[str]) -> Sequence[Shelved]:
         """The papers with the best passages for any of the words, best first."""
-        if not words:
+        # A quotation mark would end the word, a zero the whole query.
+        asked = " OR ".join(f'"{word}"' for word in words if not {'"', "\0"} & set(word))
+        if not asked:
             return ()
-        asked = " OR ".join(f'"{word}"' for word in words if '"' not in word)
         with self._opened() as database:
             rows = database.execute(
                 "SELECT number, words FROM passages WHERE passages MATCH ?"
