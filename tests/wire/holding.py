@@ -64,7 +64,7 @@ async def at_an_address(server: McpServer) -> AsyncIterator[str]:
     with announced, urls:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(serve_http, server, "127.0.0.1", 0, announce=announced.send_nowait))
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 url = await urls.receive()
             yield url
             tasks.cancel_scope.cancel()

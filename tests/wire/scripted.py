@@ -181,7 +181,7 @@ async def serving(
     with announced, urls:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 url = await urls.receive()
             yield url
             tasks.cancel_scope.cancel()

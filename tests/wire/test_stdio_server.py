@@ -92,7 +92,7 @@ async def test_a_signal_stops_the_researcher_and_ends_quietly_though_the_input_s
     tmp_path: Any, sent: signal.Signals
 ) -> None:
     note = tmp_path / "note"
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
             assert process.stderr is not None
             await _started(process)
@@ -105,7 +105,7 @@ async def test_a_signal_stops_the_researcher_and_ends_quietly_though_the_input_s
 
 async def test_a_closed_input_stops_the_researcher(tmp_path: Any) -> None:
     note = tmp_path / "note"
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
             assert process.stdin is not None
             await _started(process)

@@ -57,7 +57,7 @@ async def cancelled(client: Client, task_id: str) -> Result:
 
 
 async def ended(client: Client, task_id: str) -> TaskTold:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while True:
             task = await got(client, task_id)
             if task.status != "working":
@@ -123,7 +123,7 @@ async def test_a_cancelled_task_stops_spending_and_stays_cancelled(tmp_path: Pat
         task = await begun(client)
         await until(source)
         await cancelled(client, task.task_id)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await source.stopped.wait()
         assert (await got(client, task.task_id)).status == "cancelled"
         source.release.set()
