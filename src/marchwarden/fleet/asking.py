@@ -27,9 +27,19 @@ OUTAGE_SEC: Final = 300.0
 """How long the engine may be away while somebody waits for a result."""
 HEARD_SEC: Final = 30.0
 LOOK_SEC: Final = 1.0
-_PASSING: Final = frozenset(
-    {RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.RESOURCE_EXHAUSTED}
+_LASTING: Final = frozenset(
+    {
+        RPCStatusCode.ALREADY_EXISTS,
+        RPCStatusCode.FAILED_PRECONDITION,
+        RPCStatusCode.INVALID_ARGUMENT,
+        RPCStatusCode.NOT_FOUND,
+        RPCStatusCode.OUT_OF_RANGE,
+        RPCStatusCode.PERMISSION_DENIED,
+        RPCStatusCode.UNAUTHENTICATED,
+        RPCStatusCode.UNIMPLEMENTED,
+    }
 )
+"""What the engine says of the request. All else says something of the engine, or of the way to it, and may pass."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +131,7 @@ async def patiently(work: Callable[[], Awaitable[T]]) -> T:
         try:
             return await work()
         except RPCError as error:
-            if error.status not in _PASSING:
+            if error.status in _LASTING:
                 raise EngineUnavailable(f"Temporal refused: {error.message}") from error
             # One that was heard for long before it failed has been there until now.
             heard = anyio.current_time() - began > HEARD_SEC

@@ -23,7 +23,8 @@ from marchwarden.notes import Notes
 
 LOOK_SEC: Final = 0.1
 GRACE_SEC: Final = 5.0
-"""For clocks that do not agree, and for an answer that is just being written."""
+"""For clocks that do not agree, for an answer that is just being written, and for a call on its way to the teller."""
+WITHDRAWN: Final = b"withdrawn"
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class KeptModel:
             outcome = await self._found(slot, _ASKED.validate_json(held))
             if outcome is not None:
                 return outcome.landed()
-            if self.notes.read(f"{slot}/sent") is not None:
+            if not self._withdrawn(slot):
                 raise ModelFailed("the answer was lost with whoever had asked for it", retry=True, billed=True)
 
     def _slot(self, request: Request) -> str:
@@ -160,12 +161,21 @@ class KeptModel:
 
     async def _found(self, slot: str, asked: Asked) -> Outcome | None:
         """The answer to a call that somebody else asked for, as soon as it is there, or None when it cannot come."""
+        patience: float | None = self.clock() + GRACE_SEC
         while True:
             expected = asked.may_answer(self.clock())
             outcome = self._answered(slot)
             if outcome is not None or not expected:
                 return outcome
+            if patience is not None and self.clock() > patience:
+                if self._withdrawn(slot):
+                    return None
+                patience = None
             await anyio.sleep(LOOK_SEC)
+
+    def _withdrawn(self, slot: str) -> bool:
+        """Whether nobody has made the call, nor will: who makes it must be the first to write this note."""
+        return self.notes.write(f"{slot}/sent", WITHDRAWN) or self.notes.read(f"{slot}/sent") == WITHDRAWN
 
     def _answered(self, slot: str) -> Outcome | None:
         kept = self.notes.read(f"{slot}/answered")

@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
 AGAIN: Final = RetryPolicy(
     initial_interval=timedelta(milliseconds=200),
     backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=10),
+    maximum_interval=timedelta(seconds=2),
     maximum_attempts=MOST_TRIES,
 )
 

@@ -14,7 +14,7 @@ HEARTBEAT: Final = timedelta(seconds=5)
 """Who gives no sign of life for so long is taken for dead, and another goes on with its run."""
 MARGIN_SEC: Final = 60.0
 """Beside the time of a run: for taking it up, reading it again and waiting for whoever held it before."""
-MOST_TRIES: Final = 100
+MOST_TRIES: Final = 500
 
 Json = dict[str, Any]
 

@@ -1,28 +1,30 @@
-"""The teller: a process beside a worker that makes its calls to models, and outlives it until their answers are kept.
+"""The teller: a process that calls models for the workers of a machine, and outlives them until the answers are kept.
 
-`python -m marchwarden.fleet.teller FOLDER` reads calls from stdin, a line each, and ends when that ends and the last
-answer is kept.
+`python -m marchwarden.fleet.teller PLACE SOCKET` takes calls from whoever connects to the socket, a line each, and ends
+when nobody has been there for a while and the last answer is kept. Of two for one socket the second ends at once.
 """
 
+import asyncio
+import fcntl
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from pathlib import Path
 from typing import Final
 
-import anyio
-from anyio import to_thread
 from pydantic import ValidationError
 
-from marchwarden.errors import InvalidInput
+from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.fleet.calls import CALL, OUTCOME, Call, Failure, Outcome
 from marchwarden.minds.choosing import chosen_model
 from marchwarden.minds.llm.model import Model, ModelFailed
 from marchwarden.notes import Notes
 from marchwarden.store import Store
 
-AT_ONCE: Final = 1000
+LINGER_SEC: Final = 10.0
+LONGEST_LINE: Final = 1 << 26
 
 
 @dataclass
@@ -34,14 +36,20 @@ class Teller:
     _models: dict[str, Model] = field(default_factory=dict)
 
     async def tell(self, call: Call) -> Outcome:
-        self.notes.write(f"{call.slot}/sent", b"")
+        try:
+            if not self.notes.write(f"{call.slot}/sent", b"sent"):
+                return Outcome(failure=Failure("the call was withdrawn before it was made"))
+        except StorageError as error:
+            return Outcome(failure=Failure(str(error)))
         outcome = await self._outcome(call)
-        self.notes.write(f"{call.slot}/answered", OUTCOME.dump_json(outcome))
+        # Where it cannot be kept, whoever asked may still be there to be told.
+        with suppress(StorageError):
+            self.notes.write(f"{call.slot}/answered", OUTCOME.dump_json(outcome))
         return outcome
 
     async def _outcome(self, call: Call) -> Outcome:
         try:
-            with anyio.fail_after(call.seconds):
+            async with asyncio.timeout(call.seconds):
                 return Outcome(await self._model(call.model).complete(call.request, call.max_tokens, call.seconds))
         except TimeoutError:
             return Outcome(failure=Failure(f"no answer within {call.seconds:.1f} s", billed=True))
@@ -58,35 +66,67 @@ class Teller:
             self._models[spec] = model
         return self._models[spec]
 
-    async def serve(self) -> None:
-        """Every line is a call; the last one may be torn, and was then never made."""
-        limiter = anyio.CapacityLimiter(AT_ONCE)
-        async with anyio.create_task_group() as group:
-            while line := await to_thread.run_sync(sys.stdin.buffer.readline, limiter=limiter):
-                try:
-                    call = CALL.validate_json(line)
-                except ValidationError:
-                    continue
-                group.start_soon(self._answer, call)
 
-    async def _answer(self, call: Call) -> None:
-        outcome = await self.tell(call)
-        line = f'{{"slot":"{call.slot}","outcome":{OUTCOME.dump_json(outcome).decode()}}}\n'
+@dataclass
+class Window:
+    """Where workers come with their calls. Each is told first who the teller is."""
+
+    teller: Teller
+    linger_sec: float = LINGER_SEC
+    _visitors: int = 0
+
+    async def open(self, socket: Path) -> None:
+        """Until nobody has been there for a while. Who dies leaves when the last of their calls is answered."""
+        server = await asyncio.start_unix_server(self._visited, socket, limit=LONGEST_LINE)
+        async with server:
+            deserted = 0.0
+            while deserted < self.linger_sec:
+                await asyncio.sleep(self.linger_sec / 10)
+                deserted = 0.0 if self._visitors else deserted + self.linger_sec / 10
+
+    async def _visited(self, calls: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
+        self._visitors += 1
+        try:
+            answers.write(f"{os.getpid()}\n".encode())
+            async with asyncio.TaskGroup() as group:
+                async for call in _read(calls):
+                    group.create_task(self._answered(call, answers))
+        finally:
+            self._visitors -= 1
+            answers.close()
+
+    async def _answered(self, call: Call, answers: asyncio.StreamWriter) -> None:
+        outcome = await self.teller.tell(call)
         # Whoever asked may be dead by now; the answer is kept.
-        await to_thread.run_sync(partial(_write, line.encode()))
+        if not answers.is_closing():
+            answers.write(f'{{"slot":"{call.slot}","outcome":{OUTCOME.dump_json(outcome).decode()}}}\n'.encode())
 
 
-def _write(line: bytes) -> None:
+async def _read(lines: asyncio.StreamReader) -> AsyncIterator[Call]:
+    """Every line is a call; the last one may be torn, and was then never made."""
+    with suppress(ConnectionError):
+        while line := await lines.readline():
+            with suppress(ValidationError):
+                yield CALL.validate_json(line)
+
+
+def alone(socket: Path) -> bool:
+    """Whether nobody else has that socket; as long as this process lives, nobody will."""
+    lock = os.open(f"{socket}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        while line:
-            line = line[os.write(sys.stdout.fileno(), line) :]
-    except OSError:
-        pass
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    socket.unlink(missing_ok=True)
+    return True
 
 
 def main() -> None:
-    store = Store.at(sys.argv[1], os.environ)
-    anyio.run(Teller(os.environ, store.notes).serve)
+    place, socket = sys.argv[1], Path(sys.argv[2])
+    if alone(socket):
+        store = Store.at(place, os.environ)
+        asyncio.run(Window(Teller(os.environ, store.notes)).open(socket))
+        socket.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
