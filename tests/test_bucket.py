@@ -122,6 +122,18 @@ async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goe
     assert result.citations
 
 
+async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_late(tmp_path, place, service):
+    store, trace_id, request = at(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
+    late = store.take_up(trace_id, investigator(store).opening(request))
+    result = await investigator(store).take_up(trace_id, request)
+    kept = store.content(trace_id)
+    assert await investigator(store).take_up(trace_id, request) == result
+    late.note("result", "", "too late", {"result": {}})
+    late.close()
+    assert store.content(trace_id) == kept
+    assert Bucket.at(place, service).names(f"traces/{trace_id}/") == []
+
+
 def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, place, service):
     notes = at(place, service, tmp_path).notes
     assert notes.write("calls/run/asked", b"first")

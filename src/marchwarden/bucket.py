@@ -166,8 +166,11 @@ class BucketPen:
         if not over:
             return
         names = self._bucket.names(f"traces/{self._trace_id}/")
+        if not names:
+            return
         whole = b"".join(self._bucket.read(name) or b"" for name in names)
-        self._bucket.replace(_whole(self._trace_id), whole)
+        # Where it is whole already, these are the lines of one who did not notice that another had finished it.
+        self._bucket.make(_whole(self._trace_id), whole)
         self._bucket.remove(names)
 
 
