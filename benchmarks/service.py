@@ -4,12 +4,13 @@
 
 Both servers are processes of their own and hold every call until all are in flight, then answer with the same result.
 Ours checks a token, counts, joins, notes each run in its ledger and measures itself meanwhile. CPU is the server's, by
-the kernel's clock.
+the kernel's clock, and so without that of who calls.
 """
 
 import asyncio
 import json
 import os
+import re
 import resource
 import socket
 import statistics
@@ -19,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,15 +42,25 @@ CALLS = 2_000
 ROUNDS = 3
 TOKEN = "benchmark"
 ALLOWED = 1.3
-FLOOD_A_SECOND = 100
-MODEST_CALLS = 100
+GREEDY = "greedy"
+GREEDY_A_MINUTE = 60
+DEAF_A_SECOND = 100
+MODEST_CALLS = 50
+QUOTA_ROUNDS = 6
+REFUSED, REFUSED_AT_ONCE = 2_000, 50
+TOLD = {
+    "alone": "alone",
+    "patient": "beside one over its quota that comes again when it is told to",
+    "deaf": f"beside one that sends {DEAF_A_SECOND} a second where {GREEDY_A_MINUTE} a minute are allowed",
+}
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def serve_ours(folder: str, calls: int) -> None:
     (everybody,) = Guests.with_token(TOKEN).callers
-    (greedy,) = Guests.with_token("greedy").callers
-    guests = Guests((Caller("all", everybody.digest), Caller("greedy", greedy.digest, calls_per_minute=1)))
+    (greedy,) = Guests.with_token(GREEDY).callers
+    limited = Caller("greedy", greedy.digest, calls_per_minute=GREEDY_A_MINUTE)
+    guests = Guests((Caller("all", everybody.digest), limited))
     house = House(Terms(concurrent=calls, queued=calls), guests)
     service = Service(house, Path(folder) / "calls.sqlite")
     server = build_server(Holding(calls), name="bench", purpose="Answers.", service=service)
@@ -174,6 +185,15 @@ def is_answer(raw: bytes) -> bool:
     return raw.startswith(b"HTTP/1.1 200") and b'"structuredContent"' in raw and b'"isError":true' not in raw
 
 
+def is_refused(raw: bytes) -> bool:
+    return raw.startswith(b"HTTP/1.1 429")
+
+
+def retry_after(raw: bytes) -> int:
+    found = re.search(rb"\r\nretry-after: (\d+)\r\n", raw, re.IGNORECASE)
+    return int(found[1]) if found else 0
+
+
 async def in_flight(served: Served, calls: int, number: int) -> tuple[float, int]:
     """CPU milliseconds a call, and how many calls went wrong."""
     before = served.cpu()
@@ -205,6 +225,7 @@ async def beside(folder: str, calls: int) -> float:
 
 
 async def modest(port: int, label: str) -> list[float]:
+    """How many milliseconds each call of a client within its quota takes, one after the other."""
     took = []
     for at in range(MODEST_CALLS):
         began = time.perf_counter()
@@ -214,23 +235,49 @@ async def modest(port: int, label: str) -> list[float]:
 
 
 async def over_quota(folder: str) -> None:
-    """The calls of a client within its quota, alone, and while another sends far more than it may."""
+    """The calls of a client within its quota: alone, and while another asks for more than it may."""
+    manners = {manner: Measured() for manner in ("alone", "patient", "deaf")}
     with running("ours", folder, CALLS) as served:
         await modest(served.port, "warm")
-        alone = await modest(served.port, "alone")
-        with flooding(served.port) as flood:
-            crowded = await modest(served.port, "crowded")
-        sent, refused = flood()
-    print(
-        f"one client: {statistics.median(alone):.1f} ms a call alone, {statistics.median(crowded):.1f} ms while another"
-        f" sends {FLOOD_A_SECOND} calls a second ({refused} of its {sent} answered with 429)"
-    )
+        while not is_refused(await call(served.port, "now greedy", GREEDY)):
+            pass
+        for number in range(QUOTA_ROUNDS):
+            for manner, measured in manners.items():
+                with beside_another(served.port, manner) as counted:
+                    measured.took += await modest(served.port, f"{manner} {number}")
+                measured.count(counted())
+        refused = await cost_of_refusing(served)
+    print("a client within its quota, a call at a time, in milliseconds:")
+    for manner, measured in manners.items():
+        print(f"  {TOLD[manner]}: {measured}")
+    print(f"  a call that is refused costs the server {refused:.2f} ms of CPU")
+
+
+@dataclass
+class Measured:
+    """What one client waited for its calls, and what became of another's meanwhile."""
+
+    took: list[float] = field(default_factory=list)
+    sent: int = 0
+    refused: int = 0
+
+    def count(self, told: tuple[int, int]) -> None:
+        self.sent += told[0]
+        self.refused += told[1]
+
+    def __str__(self) -> str:
+        twentieths = statistics.quantiles(self.took, n=20)
+        other = f"; of the other's {self.sent} calls {self.refused} were refused" if self.sent else ""
+        return f"p50 {statistics.median(self.took):.1f}, p95 {twentieths[-1]:.1f}{other}"
 
 
 @contextmanager
-def flooding(port: int) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Another process that calls far more often than it may; asked afterwards, how often, and how often in vain."""
-    command = [sys.executable, "-m", "benchmarks.service", "--flood", str(port)]
+def beside_another(port: int, manner: str) -> Iterator[Callable[[], tuple[int, int]]]:
+    """Another process that asks too much; asked afterwards, how often it called, and how often in vain."""
+    if manner == "alone":
+        yield lambda: (0, 0)
+        return
+    command = [sys.executable, "-m", "benchmarks.service", "--greedy", manner, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -245,19 +292,32 @@ def flooding(port: int) -> Iterator[Callable[[], tuple[int, int]]]:
         told = process.stdout.read()
 
 
-async def flood(port: int) -> None:
+async def greedy(port: int, manner: str) -> None:
+    """Call until standard input ends: the patient wait as they are told, the deaf do not even wait for an answer."""
     answers: list[bytes] = []
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    print("flooding", flush=True)
+    print("calling", flush=True)
 
     async def one() -> None:
-        answers.append(await call(port, "now greedy", "greedy"))
+        answers.append(await call(port, "now greedy", GREEDY))
 
     async with asyncio.TaskGroup() as calls:
         while not ended.done():
-            calls.create_task(one())
-            await asyncio.sleep(1 / FLOOD_A_SECOND)
-    print(len(answers), sum(answer.startswith(b"HTTP/1.1 429") for answer in answers))
+            if manner == "deaf":
+                calls.create_task(one())
+                await asyncio.sleep(1 / DEAF_A_SECOND)
+            else:
+                await one()
+                await asyncio.wait([ended], timeout=retry_after(answers[-1]))
+    print(len(answers), sum(map(is_refused, answers)))
+
+
+async def cost_of_refusing(served: Served) -> float:
+    before = served.cpu()
+    for _ in range(REFUSED // REFUSED_AT_ONCE):
+        answers = await asyncio.gather(*(call(served.port, "now", GREEDY) for _ in range(REFUSED_AT_ONCE)))
+    assert is_refused(answers[-1])
+    return (served.cpu() - before) * 1000 / REFUSED
 
 
 def main(calls: int = CALLS) -> None:
@@ -272,8 +332,8 @@ if __name__ == "__main__":
         case ["--serve", kind, folder, calls]:
             resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
             serve_ours(folder, int(calls)) if kind == "ours" else serve_bare(int(calls))
-        case ["--flood", port]:
-            asyncio.run(flood(int(port)))
+        case ["--greedy", manner, port]:
+            asyncio.run(greedy(int(port), manner))
         case [calls]:
             main(int(calls))
         case _:

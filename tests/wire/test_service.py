@@ -158,6 +158,30 @@ async def test_one_client_over_its_quota_does_not_stand_in_the_way_of_another(tm
         assert found(await one.call_tool("research", ASKED)).citations
 
 
+async def test_while_one_client_is_refused_again_and_again_every_call_of_another_is_answered(tmp_path: Path) -> None:
+    greedy, modest = token_of("greedy", calls_per_minute=1), token_of("modest")
+    refusals: list[str] = []
+    async with (
+        at_an_address(served(tmp_path, MemorySource(), house(greedy, modest))) as url,
+        calling(url, "greedy") as many,
+        calling(url, "modest") as one,
+        anyio.create_task_group() as tasks,
+    ):
+
+        async def insist(number: int) -> None:
+            try:
+                await many.call_tool("research", other(number))
+            except MCPError as error:
+                refusals.append(error.message)
+
+        for number in range(10):
+            for again in range(10):
+                tasks.start_soon(insist, 10 * number + again)
+            assert found(await one.call_tool("research", other(number))).citations
+    assert len(refusals) == 99
+    assert all(line.startswith("greedy may make 1 calls a minute: try again in ") for line in refusals)
+
+
 async def test_tokens_of_a_day_are_counted_over_restarts_and_what_is_under_way_counts(tmp_path: Path) -> None:
     source, caller = HeldSource(), token_of("ada", tokens_per_day=30_000)
     replies: list[CallToolResult] = []

@@ -1,11 +1,11 @@
 """Door: who is let in to an HTTP server, what it tells of its health, and when a caller is sent away. Knows no tool."""
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp_types import ErrorData, JSONRPCError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,8 +82,9 @@ class Door:
 
 
 def _sent_away(error: Busy) -> Response:
-    told = ErrorData(code=BUSY, message=str(error), data={RETRY_KEY: error.seconds})
-    body = JSONRPCError(jsonrpc="2.0", id=None, error=told).model_dump_json(by_alias=True)
+    """Written out, because a caller over its quota must cost as little as can be."""
+    told = {"code": BUSY, "message": str(error), "data": {RETRY_KEY: error.seconds}}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": told})
     return Response(body, TOO_MANY, {"Retry-After": str(error.seconds)}, "application/json")
 
 

@@ -38,12 +38,9 @@ class Gate:
         self._queued = queued
         self._now = now
         self._inside: Counter[str] = Counter()
+        self.inside = 0
         self._waiting: dict[str, deque[Place]] = {}
         self._typical = FIRST_GUESS_SEC
-
-    @property
-    def inside(self) -> int:
-        return self._inside.total()
 
     @property
     def waiting(self) -> int:
@@ -72,7 +69,8 @@ class Gate:
             self._waiting[name].remove(place)
             self._forget(name)
             return
-        self._inside -= Counter({name: 1})
+        self.inside -= 1
+        self._inside[name] -= 1
         self._typical += WEIGHT * (self._now() - place.entered - self._typical)
         self._admit()
 
@@ -91,6 +89,7 @@ class Gate:
         return caller.concurrent is None or self._inside[caller.name] < caller.concurrent
 
     def _enter(self, place: Place) -> None:
+        self.inside += 1
         self._inside[place.caller.name] += 1
         place.entered = self._now()
         place.open.set()

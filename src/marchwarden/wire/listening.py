@@ -58,6 +58,7 @@ async def serve_application(
         access_log=False,
         backlog=BACKLOG,
         server_header=False,
+        proxy_headers=False,  # nothing here asks from where or over which scheme a call came
         timeout_graceful_shutdown=LAST_WORDS_SEC,
     )
     web = _Uvicorn(config, there)

@@ -98,7 +98,8 @@ def build_server(
         version=version("marchwarden"),
         instructions=purpose,
         lifespan=_open(researcher, service),
-        get_tool_input_schema={TOOL: desk.tool.input_schema}.get,
+        # None of our arguments travels in a header, so there is none to hold against it, call by call.
+        get_tool_input_schema=lambda _tool: None,
         on_list_tools=desk.list_tools,
         on_list_resources=shelf.list_resources if shelf else None,
         on_list_resource_templates=shelf.list_templates if shelf else None,

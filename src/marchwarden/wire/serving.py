@@ -13,6 +13,7 @@ import anyio
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Researcher
 from marchwarden.settings import Settings
+from marchwarden.store import Store
 from marchwarden.wire.callers import Guests, House
 from marchwarden.wire.exporting import exporting
 from marchwarden.wire.http_server import serve_http
@@ -46,7 +47,7 @@ class Stand:
             house = House.load(Path(self.described), settings.environ)
         else:
             house = House(guests=Guests() if token is None else Guests.with_token(token))
-        return Service(house, settings.trace_dir / LEDGER)
+        return Service(house, Store.at(settings.trace_dir, settings.environ).folder / LEDGER)
 
 
 def serve(researcher: Researcher, store: Kept, *, name: str, purpose: str, stand: Stand, settings: Settings) -> None:
