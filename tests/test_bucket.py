@@ -1,21 +1,29 @@
 """Traces, archive and notes in an object store: the guarantees of a disk, on moto's S3."""
 
-import os
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from uuid import uuid4
 
 import httpx2
 import pytest
+from click.testing import CliRunner, Result
 
+from marchwarden.cli.browsing import house
+from marchwarden.cli.main import marchwarden
 from marchwarden.contract import ResearchRequest
-from marchwarden.errors import ArchiveDamaged, TraceHeld, UnknownTrace
+from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.replay import differences
+from marchwarden.settings import Settings
 from marchwarden.store import Store
+from marchwarden.ui.shelf import Shelf
 from marchwarden.verification import verify
+from marchwarden.wire.serving import LEDGER, Stand
+from tests.cli.conftest import bare_environment
 from tests.fleet.engine import answers, free_port
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
@@ -57,11 +65,6 @@ def place(service) -> str:
     name = f"runs-{uuid4()}"
     httpx2.put(f"{service['AWS_ENDPOINT_URL']}/{name}", timeout=30).raise_for_status()
     return f"s3://{name}/team"
-
-
-def told(arguments: list[str], environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "marchwarden", *arguments]
-    return subprocess.run(command, env=dict(environ), capture_output=True, text=True, check=False)
 
 
 def at(place: str, service: Mapping[str, str], home: object) -> Store:
@@ -144,19 +147,46 @@ def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, pla
     assert notes.read("calls/run/asked") is None
 
 
-def test_the_command_line_verifies_what_lies_in_a_bucket(tmp_path, place, service):
+def settings_of(place: str, service: Mapping[str, str], home: Path) -> Settings:
+    """Of a machine whose traces are in the bucket."""
+    environ = {**bare_environment(), **service, "MARCHWARDEN_TRACE_DIR": place, "MARCHWARDEN_HOME": str(home)}
+    return Settings.of(environ, "")
+
+
+def told(place: str, service: Mapping[str, str], home: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(marchwarden, arguments, obj=settings_of(place, service, home))
+
+
+@pytest.fixture
+def run_there(tmp_path, place, service) -> str:
+    """The trace id of a run that some other machine kept in the bucket."""
     (tmp_path / "notes.md").write_text("The Alder Bridge was opened in 1931.\n")
-    environ = {**os.environ, **service, "MARCHWARDEN_TRACE_DIR": place, "MARCHWARDEN_HOME": str(tmp_path / "home")}
-    ask = ["ask", QUESTION, "--files", str(tmp_path / "notes.md"), "--mind", "extractive", "--json"]
-    done = told(ask, environ)
-    assert done.returncode == 0, done.stderr
-    (trace_id,) = Store.at(place, service).traces()
-    environ["MARCHWARDEN_HOME"] = str(tmp_path / "empty")
-    proved = subprocess.run(
-        [sys.executable, "-m", "marchwarden", "verify", trace_id],
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert proved.returncode == 0, proved.stderr
+    asked = ("ask", QUESTION, "--files", str(tmp_path / "notes.md"), "--mind", "extractive", "--json")
+    done = told(place, service, tmp_path / "first", *asked)
+    assert done.exit_code == 0, done.stderr
+    return str(json.loads(done.stdout)["trace_id"])
+
+
+def test_every_command_that_looks_at_a_run_finds_it_in_the_bucket(tmp_path, place, service, run_there):
+    for command in ("verify", "replay", "resume", "refresh"):
+        done = told(place, service, tmp_path / "other", command, run_there)
+        assert done.exit_code == 0, (command, done.output)
+    assert run_there in told(place, service, tmp_path / "other", "traces", "--json").stdout
+    assert "extractive" in told(place, service, tmp_path / "other", "costs", "--by", "model").stdout
+    written = told(place, service, tmp_path / "other", "report", run_there, "-o", str(tmp_path / "report.html"))
+    assert written.exit_code == 0, written.output
+    assert "1931" in (tmp_path / "report.html").read_text()
+    page = house(settings_of(place, service, tmp_path / "other"), Path(place))
+    assert [run.trace_id for run in Shelf(page.store).runs()] == [run_there]
+
+
+def test_what_is_for_folders_alone_says_so(tmp_path, place, service):
+    refused = told(place, service, tmp_path, "gc")
+    assert isinstance(refused.exception, InvalidInput)
+    assert place in str(refused.exception)
+    assert "Traceback" not in told(place, service, tmp_path, "doctor", "--offline").output
+
+
+def test_a_server_keeps_its_ledger_on_its_own_machine_where_traces_are_in_a_bucket(tmp_path, place, service):
+    stood = Stand("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
+    assert stood.ledger == tmp_path / "nearby" / LEDGER
