@@ -1,4 +1,4 @@
-"""A server for the tests of a module, and a worker in this very process."""
+"""One Temporal server for all tests of a process: started where the first of them asks for it."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from tests.fleet.engine import Server, running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with running(tmp_path_factory.mktemp("engine")) as started:
         yield started

@@ -17,6 +17,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE_SEC = 60.0
+SPENDING, STOPPING = "spending", "stopping"
+"""Namespaces beside the usual one, for what would be in the way of others there."""
 
 
 def temporal() -> str | None:
@@ -58,7 +60,16 @@ class Server:
         program = temporal()
         assert program is not None
         where = ["--ip", "127.0.0.1", "--port", str(self.port), "--headless"]
-        kept = ["--db-filename", str(self.folder / "temporal.db"), "--log-level", "error"]
+        kept = [
+            "--db-filename",
+            str(self.folder / "temporal.db"),
+            "--log-level",
+            "error",
+            "--namespace",
+            SPENDING,
+            "--namespace",
+            STOPPING,
+        ]
         self._process = subprocess.Popen(
             [program, "server", "start-dev", *where, *kept], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -4,7 +4,7 @@
 
 Every two seconds, of the workers that have said they serve, the one that has served longest is killed, be it the only
 one, and started again at once. Where none serves, because all are still starting, that turn is counted as `passed`: a
-worker takes a second or two of CPU to start, and on a busy machine longer. With the fifth worker the server is killed,
+worker takes a second or two of CPU to start, and on a busy machine longer. With the third worker the server is killed,
 too. Prints what was disturbed and what came of it; `tests/fleet/test_killing.py` holds it to that.
 """
 
@@ -33,7 +33,7 @@ from tests.world.world import World
 
 WORKERS = 3
 EVERY_SEC = 2.0
-SERVER_DIES_AFTER = 5
+SERVER_DIES_AFTER = 3
 """Workers killed before the server is."""
 LATENCY = 0.3
 PATIENCE_SEC = 1500.0

@@ -72,7 +72,7 @@ def worker(
     from marchwarden.store import Store
 
     store = Store.at(kept, settings.environ)
-    limits = _limits(settings)
+    limits, seconds = _limits(settings), timedelta(seconds=drain)
     served = names or ("pi", *BUILT_IN, *_registered(settings))
     _refuse_unknown(served, settings)
 
@@ -82,10 +82,13 @@ def worker(
     async def work() -> None:
         client = await engine.connect()
         limiter = Limiter(client, limits, _hosts(settings))
-        bench = Bench(settings, store, Telling(settings.environ, store.place), limiter)
-        service = Service(served, bench.duties(), concurrency, timedelta(seconds=drain))
+        telling = Telling(settings.environ, store.place)
+        service = Service(served, Bench(settings, store, telling, limiter).duties(), concurrency, seconds)
         click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
-        await service.run(client)
+        try:
+            await service.run(client)
+        finally:
+            await telling.close()
 
     anyio.run(work)
 

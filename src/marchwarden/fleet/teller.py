@@ -7,6 +7,7 @@ when nobody has been there for a while and the last answer is kept. Of two for o
 import asyncio
 import fcntl
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -75,9 +76,9 @@ class Window:
     linger_sec: float = LINGER_SEC
     _visitors: int = 0
 
-    async def open(self, socket: Path) -> None:
+    async def open(self, listener: socket.socket) -> None:
         """Until nobody has been there for a while. Who dies leaves when the last of their calls is answered."""
-        server = await asyncio.start_unix_server(self._visited, socket, limit=LONGEST_LINE)
+        server = await asyncio.start_unix_server(self._visited, sock=listener, limit=LONGEST_LINE)
         async with server:
             deserted = 0.0
             while deserted < self.linger_sec:
@@ -110,23 +111,35 @@ async def _read(lines: asyncio.StreamReader) -> AsyncIterator[Call]:
                 yield CALL.validate_json(line)
 
 
-def alone(socket: Path) -> bool:
+def alone(path: Path) -> bool:
     """Whether nobody else has that socket; as long as this process lives, nobody will."""
-    lock = os.open(f"{socket}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    socket.unlink(missing_ok=True)
     return True
 
 
+def listening(path: Path) -> socket.socket:
+    """At a place that is ours alone: what lies there is of one who died."""
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+    return listener
+
+
 def main() -> None:
-    place, socket = sys.argv[1], Path(sys.argv[2])
-    if alone(socket):
-        store = Store.at(place, os.environ)
-        asyncio.run(Window(Teller(os.environ, store.notes)).open(socket))
-        socket.unlink(missing_ok=True)
+    place, path = sys.argv[1], Path(sys.argv[2])
+    if not alone(path):
+        return
+    store, listener = Store.at(place, os.environ), listening(path)
+    # Whoever starts a teller waits until it can be called, and is not its parent: it is nobody's to be waited for.
+    if os.fork():
+        os._exit(0)
+    asyncio.run(Window(Teller(os.environ, store.notes)).open(listener))
+    path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,13 @@ class Line:
         finally:
             self.waiting.pop(call.slot, None)
 
+    async def close(self) -> None:
+        self.calls.close()
+        if self._listening is not None:
+            await self._listening
+        with contextlib.suppress(ConnectionError):
+            await self.calls.wait_closed()
+
     async def _listen(self) -> None:
         with contextlib.suppress(ConnectionError):
             while said := await self.answers.readline():
@@ -99,6 +106,11 @@ class Telling:
     async def call(self, call: Call) -> Outcome | None:
         return await (await self._reached()).call(call)
 
+    async def close(self) -> None:
+        """Hang up. The teller stays as long as it has something to do."""
+        if self._line is not None:
+            await self._line.close()
+
     async def _reached(self) -> Line:
         async with self._reaching:
             if self._line is None or self._line.dead:
@@ -114,23 +126,23 @@ class Telling:
 
     async def _connected(self, socket: Path) -> Line:
         """One that is just ending holds its socket for a moment: another is started until there is one to talk to."""
-        starting = None
         while (line := await Line.to(socket)) is None:
-            if starting is None or starting.returncode is not None:
-                starting = await self._started(socket)
+            await self._start(socket)
             await asyncio.sleep(LOOK_SEC)
         return line
 
-    async def _started(self, socket: Path) -> "asyncio.subprocess.Process":
+    async def _start(self, socket: Path) -> None:
         """In a session of its own: what ends the worker does not end it."""
         command = (sys.executable, "-m", "marchwarden.fleet.teller", self.place, str(socket))
-        return await asyncio.create_subprocess_exec(
+        starting = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             env=dict(self.environ),
             start_new_session=True,
         )
+        if await starting.wait():
+            raise ModelFailed("the process that calls models cannot be started")
 
 
 def socket_of(environ: Mapping[str, str], place: str) -> Path:
