@@ -358,7 +358,7 @@ def test_a_quota_fills_again_with_time() -> None:
     ("written", "line"),
     [
         ("[service]\nconcurrent = 0\n", "service.concurrent: Input should be greater than or equal to 1"),
-        ("[service]\nspeed = 1\n", "service.speed: Unexpected keyword argument"),
+        ("[service]\nspeed = 1\n", "service.speed: there is no such setting"),
         ("[clients.ada]\n", "clients.ada.token_env: Field required"),
         ("[clients.ada]\ntoken_env = 'EMPTY'\n", "the variable EMPTY with the token of 'ada' is empty or not set"),
         (

@@ -32,7 +32,8 @@ SCENARIOS = (
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
 )
-# Of the tasks extension all but `tasks-mrtr-input`: a researcher never asks its caller back.
+# Of the tasks extension all but `tasks-mrtr-input`, because a researcher never asks its caller back, and
+# `tasks-status-notifications`, which the suite itself skips.
 TASKS = (
     "tasks-lifecycle",
     "tasks-capability-negotiation",

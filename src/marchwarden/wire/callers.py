@@ -116,7 +116,8 @@ class House:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise InvalidInput(f"the service file {path}: {where}: {one_line(first['msg'])}") from error
+            wrong = "there is no such setting" if first["type"] == "unexpected_keyword_argument" else first["msg"]
+            raise InvalidInput(f"the service file {path}: {where}: {one_line(wrong)}") from error
         callers = tuple(_caller(name, each, environ) for name, each in written.clients.items())
         if len({caller.digest for caller in callers}) < len(callers):
             raise InvalidInput(f"the service file {path}: two clients have the same token")

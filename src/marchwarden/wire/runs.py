@@ -6,107 +6,43 @@ A run that was cut short is gone on with when somebody asks again. Knows no MCP 
 import hashlib
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
 from marchwarden.protocols import Progress, Researcher, Resumable
 from marchwarden.recorded import Recorded
+from marchwarden.wire.books import Books
 from marchwarden.wire.callers import Caller
 from marchwarden.wire.gate import Place
-from marchwarden.wire.ledger import Entry, Ledger
+from marchwarden.wire.ledger import Entry
 from marchwarden.wire.outcome import Outcome
+from marchwarden.wire.run import Run
 from marchwarden.wire.service import Service
 from marchwarden.wire.spans import Spans
 
 log: Final = logging.getLogger(__name__)
 
-MOST_WAITING: Final = 100
-"""Signs of life kept for one who listens slowly; further ones are lost to it."""
 UNEXPECTED: Final = "the researcher failed unexpectedly; the log of its server says why"
 CANCELLED: Final = Outcome("cancelled", "the call was cancelled; asked again, it goes on where it stopped")
 STOPPED: Final = Outcome("stopped", "the server is stopping; asked again, the run goes on where it stopped")
 
 
-@dataclass(eq=False)
-class Run:
-    """One question on its way to an outcome, and everybody who listens.
-
-    `known` is the earlier run it stands for or goes on with. `wanted` counts who has not given it up. Of the `tokens`
-    it took so far, `booked` ones are paid for.
-    """
-
-    key: str
-    caller: Caller
-    request: ResearchRequest
-    trace_id: str = ""
-    entry: int | None = None
-    known: Entry | None = None
-    wanted: int = 0
-    booked: int = 0
-    tokens: int = 0
-    latest: Progress | None = None
-    outcome: Outcome | None = None
-    accepted: anyio.Event = field(default_factory=anyio.Event)
-    over: anyio.Event = field(default_factory=anyio.Event)
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    listeners: set[MemoryObjectSendStream[Progress]] = field(default_factory=set)
-
-    @contextmanager
-    def listening(self) -> Iterator[MemoryObjectReceiveStream[Progress]]:
-        """Its signs of life from the latest on, until it is over."""
-        sent, heard = anyio.create_memory_object_stream[Progress](MOST_WAITING)
-        with sent, heard:
-            if self.latest is not None:
-                sent.send_nowait(self.latest)
-            self.listeners.add(sent)
-            if self.over.is_set():
-                sent.close()
-            try:
-                yield heard
-            finally:
-                self.listeners.discard(sent)
-
-    def follow(self, known: Entry) -> None:
-        self.known, self.entry, self.trace_id, self.booked = known, known.id, known.trace_id, known.booked
-
-    def tell(self, progress: Progress) -> None:
-        self.latest = progress
-        self.tokens = max(self.tokens, progress.tokens_used)
-        for sent in self.listeners:
-            try:
-                sent.send_nowait(progress)
-            except anyio.WouldBlock:
-                continue  # it reads too slowly: a sign of life may be lost, an outcome may not
-
-    def end(self, outcome: Outcome) -> None:
-        self.outcome = outcome
-        self.accepted.set()
-        self.over.set()
-        for sent in self.listeners:
-            sent.close()
-
-
 class Runs:
     """All runs of one server."""
 
-    def __init__(self, researcher: Researcher, service: Service, ledger: Ledger, tasks: TaskGroup) -> None:
+    def __init__(self, researcher: Researcher, service: Service, books: Books, tasks: TaskGroup) -> None:
         self._researcher = researcher
         # Asked once: whether an object keeps a protocol costs more to find out than a call costs otherwise.
         self._resumable = researcher if isinstance(researcher, Resumable) else None
         self._recorded = researcher if isinstance(researcher, Recorded) else None
         self._spans = Spans()
         self._service = service
-        self._ledger = ledger
+        self._books = books
         self._tasks = tasks
         self._under_way: dict[str, Run] = {}
         self._stopping = False
@@ -153,14 +89,6 @@ class Runs:
         if run.wanted <= 0:
             run.scope.cancel()
 
-    def note(self, run: Run) -> int:
-        """The run's place in the ledger. Raises `StorageError` where it cannot be noted."""
-        if run.entry is None:
-            run.entry = self._ledger.begin(
-                run.key, run.caller.name, run.request.model_dump_json(exclude_unset=True), run.trace_id
-            )
-        return run.entry
-
     async def _pursue(self, run: Run, before: Run | None) -> None:
         began, outcome = anyio.current_time(), STOPPED
         try:
@@ -171,34 +99,34 @@ class Runs:
             if run.scope.cancelled_caught:
                 outcome = STOPPED if self._stopping else CANCELLED
         finally:
-            self._note_end(run, outcome)
+            self._books.end(run, outcome)
             run.end(outcome)
             if self._under_way.get(run.key) is run:
                 del self._under_way[run.key]
             self._service.meter.observe(anyio.current_time() - began)
 
     async def _outcome(self, run: Run) -> Outcome:
-        meter = self._service.meter
         try:
-            self._look_back(run)
+            self._books.look_back(run)
             if run.known is not None and run.known.outcome is not None:
-                meter.count("runs_total", client=run.caller.name, kind="recalled")
+                self._count(run, "recalled")
                 return Outcome.recalled(run.known.outcome)
-            self._refuse_beyond_today(run)
+            self._books.refuse_beyond_today(run, self._under_way.values())
             place = self._service.gate.take(run.caller)
         except Busy as error:
             return Outcome("busy", str(error), error.seconds)
         except StorageError as error:
             return Outcome("failed", str(error))
-        meter.count("runs_total", client=run.caller.name, kind="resumed" if run.known else "new")
-        return await self._investigated(run, place)
+        self._count(run, "resumed" if run.known else "new")
+        try:
+            return await self._investigated(run, place)
+        finally:
+            self._service.gate.leave(place)
 
     async def _investigated(self, run: Run, place: Place) -> Outcome:
+        """What the researcher finds, once there is a place. Whatever goes wrong must not end the other runs."""
         try:
-            run.trace_id = run.trace_id or (str(uuid4()) if self._resumable else "")
-            if run.trace_id:
-                self._noted(run)
-            run.accepted.set()
+            self._accept(run)
             if not place.open.is_set():
                 self._tell_waiting(run)
                 await place.open.wait()
@@ -212,85 +140,44 @@ class Runs:
         except MarchwardenError as error:
             return Outcome("failed", str(error))
         except Exception:
-            # Whatever it is, it must not end the other runs, and its text stays in the server's log.
             log.exception("a research call failed unexpectedly")
             return Outcome("crashed", UNEXPECTED)
-        finally:
-            self._service.gate.leave(place)
+
+    def _accept(self, run: Run) -> None:
+        """From here on it can be promised: a run that can be gone on with is noted before it begins."""
+        if self._resumable and not run.trace_id:
+            run.trace_id = str(uuid4())
+        if run.trace_id:
+            self._books.begin(run)
+        run.accepted.set()
 
     async def _research(self, run: Run) -> ResearchResult:
         async def hear(progress: Progress) -> None:
             if not run.trace_id:
                 run.trace_id = progress.trace_id
-                self._noted(run)
+                self._books.begin(run)
             run.tell(progress)
 
         asked = run.request
-        if self._resumable is not None:
-            try:
-                return await self._resumable.take_up(run.trace_id, asked, progress=hear)
-            except MalformedTrace:
-                log.warning("run %s cannot be gone on with; it is begun anew", run.trace_id)
-                run.trace_id = str(uuid4())
-                self._identify(run)
-                return await self._resumable.take_up(run.trace_id, asked, progress=hear)
-        return await self._researcher.research(
-            asked.question, asked.context, asked.depth, asked.constraints, progress=hear
-        )
-
-    def _look_back(self, run: Run) -> None:
-        """Find the earlier run of this question that can stand for it or be gone on with."""
-        if run.known is not None:
-            return
-        known = self._ledger.latest(run.key, self._service.terms.join_window)
-        if known is not None and _is_worth_keeping(known):
-            run.follow(known)
-
-    def _refuse_beyond_today(self, run: Run) -> None:
-        """What a call may cost must fit what its caller has left today; what others of its calls may cost counts."""
-        most, name = run.caller.tokens_per_day, run.caller.name
-        if most is None:
-            return
-        others = [each for each in self._under_way.values() if each is not run and each.caller.name == name]
-        granted = sum(each.request.limits().token_budget for each in others if each.accepted.is_set())
-        spent = self._ledger.spent(name, _today())
-        if spent + granted + run.request.limits().token_budget > most:
-            told = f"{name} has {max(most - spent - granted, 0)} of its {most} tokens left today"
-            raise Busy(told, _seconds_of_today_left())
+        if self._resumable is None:
+            return await self._researcher.research(
+                asked.question, asked.context, asked.depth, asked.constraints, progress=hear
+            )
+        try:
+            return await self._resumable.take_up(run.trace_id, asked, progress=hear)
+        except MalformedTrace:
+            log.warning("run %s cannot be gone on with; it is begun anew", run.trace_id)
+            run.trace_id, run.booked = str(uuid4()), 0
+            self._books.begin(run)
+            return await self._resumable.take_up(run.trace_id, asked, progress=hear)
 
     def _tell_waiting(self, run: Run) -> None:
         if run.trace_id:
             ahead = self._service.gate.waiting
             run.tell(Progress(run.trace_id, "wait", f"one of {ahead} waiting for a place"))
 
-    def _noted(self, run: Run) -> None:
-        """A run goes on where the disk refuses; it only cannot be found again after a restart."""
-        try:
-            if run.entry is None:
-                self.note(run)
-            else:
-                self._ledger.identify(run.entry, run.trace_id)
-        except StorageError:
-            log.exception("a run could not be noted")
-
-    def _identify(self, run: Run) -> None:
-        run.booked = 0
-        self._noted(run)
-
-    def _note_end(self, run: Run, outcome: Outcome) -> None:
-        name, fresh = run.caller.name, max(run.tokens - run.booked, 0)
-        run.booked += fresh
-        try:
-            if fresh:
-                self._service.meter.count("tokens_total", fresh, client=name)
-            if fresh and run.caller.tokens_per_day is not None:
-                self._ledger.spend(name, _today(), fresh)
-            stands = run.known is not None and run.known.outcome is not None  # its time counts from its own end
-            if run.entry is not None and outcome.ending != "busy" and not stands:
-                self._ledger.end(run.entry, run.booked, outcome.kept() if outcome.is_final else None)
-                self._ledger.prune_sometimes(self._service.terms.join_window)
-        except StorageError:
-            log.exception("the end of a run could not be noted")
+    def _count(self, run: Run, kind: str) -> None:
+        self._service.meter.count("runs_total", client=run.caller.name, kind=kind)
 
     def _key(self, caller: Caller, request: ResearchRequest) -> str:
         """The same for two calls that would do the same: question, context, depth, limits, and how this researcher
@@ -300,21 +187,3 @@ class Runs:
         how = {name: value for name, value in told.items() if name != "request"}
         what = [caller.name, request.question, request.context, request.depth, request.limits().model_dump(), how]
         return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _is_worth_keeping(known: Entry) -> bool:
-    """An answer that cites something stands for a while; nothing found, or a failure, may be different next time."""
-    if known.outcome is None:
-        return bool(known.trace_id)
-    result = Outcome.recalled(known.outcome).result
-    return result is not None and bool(result.citations)
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _seconds_of_today_left() -> int:
-    now = datetime.now(UTC)
-    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return max(1, round((midnight - now).total_seconds()))

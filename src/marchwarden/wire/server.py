@@ -4,43 +4,40 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Final, Protocol
+from typing import Final
 
 import anyio
 from anyio import to_thread
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    ResourceTemplate,
-    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
 
 from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, ResearchRequest, ResearchResult
-from marchwarden.errors import Busy, InvalidInput, MarchwardenError, StorageError, UnknownTrace
+from marchwarden.errors import Busy, InvalidInput, StorageError
 from marchwarden.protocols import Progress, ProgressSink, Researcher
-from marchwarden.record import Record
 from marchwarden.refusals import checked
 from marchwarden.wire.answering import busy, refused, told
+from marchwarden.wire.books import Books
 from marchwarden.wire.callers import Caller
-from marchwarden.wire.exchange import exchange_of
+from marchwarden.wire.calls import Calls, Context
+from marchwarden.wire.exchange import Exchange, exchange_of
 from marchwarden.wire.ledger import Ledger
 from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.runs import Run, Runs
+from marchwarden.wire.run import Run
+from marchwarden.wire.runs import Runs
 from marchwarden.wire.service import Service
-from marchwarden.wire.tasks import Tasks, TasksOf, TaskTold, offer_tasks, speaks_tasks
-from marchwarden.wire.vocabulary import CONTRACT_KEY, RESULT_SCHEME, TOOL, TRACE_SCHEME, Gauge, progress_line
+from marchwarden.wire.shelf import Kept, Shelf
+from marchwarden.wire.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
+from marchwarden.wire.vocabulary import CONTRACT_KEY, TOOL, Gauge, progress_line
 
 PROGRESS_PATIENCE_SEC: Final = 2.0
 """How long a caller that reads nothing may hold its own call up, for one sign of life."""
@@ -49,26 +46,6 @@ MANNER: Final = (
     "ask the same again and it goes on, or read result://{trace id} once it is finished; the trace id is in the "
     "progress."
 )
-
-
-class Kept(Protocol):
-    """Where runs can be read again."""
-
-    def text(self, trace_id: str) -> str: ...
-
-    def reread(self, trace_id: str) -> Record: ...
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What a server holds while it serves."""
-
-    runs: Runs
-    ledger: Ledger
-    tasks: Tasks
-
-
-Context = ServerRequestContext[Calls]
 
 
 class McpServer(Server[Calls]):
@@ -92,7 +69,7 @@ def build_server(
     """
     service = service or Service()
     desk = _Desk(research_tool(purpose), service)
-    shelf = _Shelf(store) if store is not None else None
+    shelf = Shelf(store) if store is not None else None
     server = McpServer(
         name,
         version=version("marchwarden"),
@@ -108,7 +85,7 @@ def build_server(
     server.service = service
     server.add_request_handler("tools/call", CallToolRequestParams, desk.call_tool)
     if service.ledger is not None:
-        offer_tasks(server, TasksOf())
+        offer_tasks(server)
     return server
 
 
@@ -119,10 +96,11 @@ def _open(researcher: Researcher, service: Service) -> Callable[[Server[Calls]],
         ledger = await to_thread.run_sync(Ledger.open, service.ledger)
         try:
             async with anyio.create_task_group() as tasks:
-                runs = Runs(researcher, service, ledger, tasks)
+                books = Books(ledger, service.meter, service.terms.join_window)
+                runs = Runs(researcher, service, books, tasks)
                 service.working.add(runs)
                 try:
-                    yield Calls(runs, ledger, Tasks(runs, ledger, service.terms.task_ttl))
+                    yield Calls(runs, ledger, Tasks(runs, books, ledger, service.terms.task_ttl))
                 finally:
                     service.working.discard(runs)
                     runs.stop()
@@ -158,33 +136,33 @@ class _Desk:
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | TaskTold:
         if params.name != TOOL:
             raise MCPError(INVALID_PARAMS, f"there is no tool {one_line(params.name, 60)!r}; the only one is {TOOL!r}")
-        exchange, runs = exchange_of(context.request), context.lifespan_context.runs
+        exchange = exchange_of(context.request)
         try:
             if not exchange.is_counted:
                 self.service.admit(exchange.caller)
-            run = runs.join(exchange.caller, checked(params.arguments or {}))
+            run = context.lifespan_context.runs.join(exchange.caller, checked(params.arguments or {}))
         except InvalidInput as error:
             self._count(exchange.caller, "invalid_input")
             return refused(str(error), "invalid_input")
         except Busy as error:
-            exchange.retry_after = error.seconds
-            raise busy(str(error), error.seconds) from None
+            raise _sent_back(exchange, str(error), error.seconds) from None
+        return await self._answered(context, exchange, run)
+
+    async def _answered(self, context: Context, exchange: Exchange, run: Run) -> CallToolResult | TaskTold:
+        """With a task where the caller speaks of them and the run goes on, else with what came of the run."""
         try:
-            task = await self._task(context, exchange.caller, run) if speaks_tasks(context) else None
-            outcome = run.outcome if task else await _awaited(context, run)
+            if speaks_tasks(context) and (task := await self._task(context, exchange.caller, run)) is not None:
+                self._count(exchange.caller, "task")
+                return task
+            outcome = await _awaited(context, run)
         except anyio.get_cancelled_exc_class():
             # Its caller gave it up. A connection that is merely lost does not come here where the wire can tell.
-            runs.leave(run)
+            context.lifespan_context.runs.leave(run)
             self._count(exchange.caller, "cancelled")
             raise
-        if task is not None:
-            self._count(exchange.caller, "task")
-            return task
-        assert outcome is not None
         self._count(exchange.caller, outcome.ending)
         if outcome.ending == "busy":
-            exchange.retry_after = outcome.seconds
-            raise busy(outcome.told, outcome.seconds)
+            raise _sent_back(exchange, outcome.told, outcome.seconds)
         return told(outcome)
 
     async def _task(self, context: Context, caller: Caller, run: Run) -> TaskTold | None:
@@ -199,6 +177,11 @@ class _Desk:
 
     def _count(self, caller: Caller, outcome: str) -> None:
         self.service.meter.count("calls_total", client=caller.name, outcome=outcome)
+
+
+def _sent_back(exchange: Exchange, line: str, seconds: int) -> MCPError:
+    exchange.retry_after = seconds
+    return busy(line, seconds)
 
 
 async def _awaited(context: Context, run: Run) -> Outcome:
@@ -223,60 +206,3 @@ def _reporting_to(context: Context) -> ProgressSink:
             await context.session.report_progress(reading, progress.token_budget or None, progress_line(progress))
 
     return report
-
-
-@dataclass(frozen=True)
-class _Shelf:
-    """Where runs are read: two templates, no listing, every refusal one line. Nobody reads what another asked."""
-
-    store: Kept
-
-    async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[])
-
-    async def list_templates(
-        self, _context: Context, _params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        trace = ResourceTemplate(
-            name="trace",
-            title="The trace of a run",
-            uri_template=f"{TRACE_SCHEME}{{trace_id}}",
-            description="Every step of one run, one JSON object a line.",
-            mime_type="application/jsonl",
-        )
-        result = ResourceTemplate(
-            name="result",
-            title="The result of a finished run",
-            uri_template=f"{RESULT_SCHEME}{{trace_id}}",
-            description="What the call returned, or would have, had its caller waited.",
-            mime_type="application/json",
-        )
-        return ListResourceTemplatesResult(resource_templates=[trace, result])
-
-    async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        scheme, _, trace_id = params.uri.partition("://")
-        read: dict[str, tuple[Callable[[str], str], str]] = {
-            TRACE_SCHEME: (self.store.text, "application/jsonl"),
-            RESULT_SCHEME: (self._result, "application/json"),
-        }
-        if f"{scheme}://" not in read:
-            told_what = f"only {TRACE_SCHEME}<trace id> and {RESULT_SCHEME}<trace id> can be read here"
-            raise MCPError(INVALID_PARAMS, told_what, {"uri": params.uri})
-        reader, mime_type = read[f"{scheme}://"]
-        try:
-            await self._refuse_others(context, trace_id)
-            text = await to_thread.run_sync(reader, trace_id)
-        except MarchwardenError as error:
-            raise MCPError(INVALID_PARAMS, one_line(str(error)), {"uri": params.uri}) from None
-        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type=mime_type, text=text)])
-
-    def _result(self, trace_id: str) -> str:
-        result = self.store.reread(trace_id).result
-        if result is None:
-            raise InvalidInput(f"run {trace_id} is not finished; if it was cut short, asking the same again goes on")
-        return result.model_dump_json()
-
-    async def _refuse_others(self, context: Context, trace_id: str) -> None:
-        caller = exchange_of(context.request).caller
-        if not caller.operator and context.lifespan_context.ledger.owner(trace_id) != caller.name:
-            raise UnknownTrace(f"no trace {one_line(trace_id, 60)} of {caller.name} here")

@@ -17,8 +17,9 @@ from marchwarden.store import Store
 from marchwarden.wire.callers import Guests, House
 from marchwarden.wire.exporting import exporting
 from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import Kept, build_server
+from marchwarden.wire.server import build_server
 from marchwarden.wire.service import Service
+from marchwarden.wire.shelf import Kept
 from marchwarden.wire.stdio_server import serve_stdio
 
 HIGHEST_PORT: Final = 65_535
@@ -42,7 +43,7 @@ class Stand:
             return Service()
         token = settings.secret(self.token_env)
         if token is not None and self.described is not None:
-            raise InvalidInput("the tokens of a service stand in its file: leave out --token-env")
+            raise InvalidInput("the file of a service names the variables of its tokens: leave out --token-env")
         if self.described is not None:
             house = House.load(Path(self.described), settings.environ)
         else:

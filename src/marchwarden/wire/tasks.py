@@ -25,11 +25,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from marchwarden.clean import one_line
 from marchwarden.wire.answering import broken, told
+from marchwarden.wire.books import Books
 from marchwarden.wire.callers import Caller
 from marchwarden.wire.exchange import exchange_of
 from marchwarden.wire.ledger import Ledger, TaskEntry
 from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.runs import Run, Runs
+from marchwarden.wire.run import Run
+from marchwarden.wire.runs import Runs
 from marchwarden.wire.vocabulary import progress_line
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -67,6 +69,7 @@ class Tasks:
     """The tasks of one server. `seconds` is how long each can be asked for."""
 
     runs: Runs
+    books: Books
     ledger: Ledger
     seconds: float
 
@@ -75,7 +78,7 @@ class Tasks:
         task_id = secrets.token_urlsafe(ID_BYTES)
 
         def keep() -> TaskEntry | None:
-            self.ledger.open_task(task_id, caller.name, self.runs.note(run), self.seconds)
+            self.ledger.open_task(task_id, caller.name, self.books.entry_of(run), self.seconds)
             return self.ledger.task(task_id, caller.name)
 
         with anyio.CancelScope(shield=True):
@@ -122,21 +125,21 @@ class Tasks:
         return run
 
 
-def offer_tasks(server: Server[Any], tasks_of: "TasksOf") -> None:
+def offer_tasks(server: Server[Any]) -> None:
     """Let a server advertise the extension and answer its methods."""
 
     async def get(context: Context, params: TaskParams) -> TaskTold:
         _refuse_the_unready(context, params)
-        return await tasks_of(context).get(exchange_of(context.request).caller, params.task_id)
+        return await _tasks_of(context).get(exchange_of(context.request).caller, params.task_id)
 
     async def cancel(context: Context, params: TaskParams) -> EmptyResult:
         _refuse_the_unready(context, params)
-        tasks_of(context).cancel(exchange_of(context.request).caller, params.task_id)
+        _tasks_of(context).cancel(exchange_of(context.request).caller, params.task_id)
         return EmptyResult()
 
     async def update(context: Context, params: TaskParams) -> EmptyResult:
         _refuse_the_unready(context, params)
-        tasks_of(context).update(exchange_of(context.request).caller, params.task_id)
+        _tasks_of(context).update(exchange_of(context.request).caller, params.task_id)
         return EmptyResult()
 
     server.extensions[EXTENSION] = {}
@@ -145,13 +148,10 @@ def offer_tasks(server: Server[Any], tasks_of: "TasksOf") -> None:
     server.add_request_handler("tasks/update", TaskParams, update)
 
 
-class TasksOf:
-    """How the tasks of a server are found from one of its requests."""
-
-    def __call__(self, context: Context) -> Tasks:
-        tasks = context.lifespan_context.tasks
-        assert isinstance(tasks, Tasks)
-        return tasks
+def _tasks_of(context: Context) -> Tasks:
+    tasks = context.lifespan_context.tasks
+    assert isinstance(tasks, Tasks)
+    return tasks
 
 
 def speaks_tasks(context: Context) -> bool:
