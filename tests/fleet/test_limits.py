@@ -67,11 +67,11 @@ async def test_three_workers_keep_one_rate_together(server):
 
 def test_five_searches_a_second_are_not_exceeded_by_three_workers(tmp_path, server, world):
     variables = environ(world, tmp_path, MARCHWARDEN_LIMITS="tavily=5/s")
-    questions = written(tmp_path / "questions.jsonl", 8)
+    questions = written(tmp_path / "questions.jsonl", 12)
     with hands(server, 3, variables, tmp_path):
         assert batch(questions, tmp_path / "results.jsonl", server, variables).wait(400) == 0
     searched = [request.at for request in world.requests if request.site == "tavily"]
-    assert len(searched) >= 16
+    assert len(searched) >= 12
     assert most_within(searched, 1.0) <= 5
 
 
@@ -81,16 +81,16 @@ async def test_a_service_that_wants_a_pause_after_each_request_gets_it(server):
     async def ask(limiter: Limiter) -> None:
         async with limiter.at("arxiv"):
             began = time.monotonic()
-            await anyio.sleep(0.3)
+            await anyio.sleep(0.1)
             spans.append((began, time.monotonic()))
 
-    limiters = [Limiter(await client_of(server), Limits({"arxiv": Rate(1, 0.5)})) for _ in range(3)]
+    limiters = [Limiter(await client_of(server), Limits({"arxiv": Rate(1, 0.2)})) for _ in range(3)]
     worker = Worker(await client_of(server), task_queue=LIMITS, workflows=[Limit])
     async with worker, anyio.create_task_group() as group:
         for limiter in limiters:
             group.start_soon(ask, limiter)
     spans.sort()
-    assert all(after[0] - before[1] >= 0.5 for before, after in itertools.pairwise(spans))
+    assert all(after[0] - before[1] >= 0.2 for before, after in itertools.pairwise(spans))
 
 
 async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_back_where_it_was_not(server):

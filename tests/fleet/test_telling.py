@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from marchwarden.errors import StorageError
 from marchwarden.fleet.calls import OUTCOME, Call, Failure, Outcome
 from marchwarden.fleet.teller import Teller, Window, listening
-from marchwarden.fleet.telling import Line, Telling, socket_of
+from marchwarden.fleet.telling import LONGEST_NAME, Line, Telling, socket_of
 from marchwarden.minds.llm.model import Request
 from marchwarden.notes import FolderNotes
 from tests.cli.conftest import bare_environment
@@ -44,14 +45,20 @@ def test_another_key_or_place_has_another_teller(tmp_path):
     assert socket_of(environ, "s3://others") != same
 
 
-def test_a_folder_that_others_can_enter_is_not_used(tmp_path):
-    (tmp_path / f"marchwarden-{os.getuid()}").mkdir(mode=0o755)
-    with pytest.raises(StorageError, match="alone"):
-        socket_of({"XDG_RUNTIME_DIR": str(tmp_path)}, "place")
+def test_a_folder_that_others_can_enter_is_not_used():
+    with TemporaryDirectory() as short:
+        (Path(short) / f"marchwarden-{os.getuid()}").mkdir(mode=0o755)
+        with pytest.raises(StorageError, match="alone"):
+            socket_of({"XDG_RUNTIME_DIR": short}, "place")
+
+
+def test_a_folder_whose_name_is_too_long_for_a_socket_is_left_alone(tmp_path):
+    assert len(bytes(socket_of({"XDG_RUNTIME_DIR": str(tmp_path / ("long" * 20))}, "place"))) <= LONGEST_NAME
 
 
 async def test_a_window_stays_open_for_who_is_there_and_keeps_the_answers_of_who_left(tmp_path: Path):
-    notes, socket = FolderNotes(tmp_path / "notes"), tmp_path / "teller"
+    notes = FolderNotes(tmp_path / "notes")
+    socket = socket_of({}, str(tmp_path))
     async with anyio.create_task_group() as group:
         group.start_soon(Window(Teller({}, notes), linger_sec=0.2).open, listening(socket))
         line = await Line.to(socket)

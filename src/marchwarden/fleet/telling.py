@@ -25,6 +25,8 @@ from marchwarden.minds.llm.model import ModelFailed
 
 STARTING_SEC: Final = 120.0
 LOOK_SEC: Final = 0.05
+LONGEST_NAME: Final = 100
+"""The system has room for little more in the address of a socket."""
 _OF_A_SHELL: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
 
 
@@ -149,12 +151,16 @@ def socket_of(environ: Mapping[str, str], place: str) -> Path:
     """Where the teller is that has this place, this environment (keys are in it) and this very program."""
     same = sorted((name, value) for name, value in environ.items() if name not in _OF_A_SHELL)
     named = json.dumps([sys.executable, version("marchwarden"), place, same])
-    return _private(environ) / f"teller-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
+    name = f"marchwarden-{os.getuid()}/teller-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
+    usual = Path(environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / name
+    short = Path("/tmp") / name  # noqa: S108 - used only where it is this user's alone
+    socket = usual if len(bytes(usual)) <= LONGEST_NAME else short
+    _make_private(socket.parent)
+    return socket
 
 
-def _private(environ: Mapping[str, str]) -> Path:
-    """A folder for sockets that nobody else can enter."""
-    folder = Path(environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"marchwarden-{os.getuid()}"
+def _make_private(folder: Path) -> None:
+    """For sockets: nobody else can enter it."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -162,4 +168,3 @@ def _private(environ: Mapping[str, str]) -> Path:
         raise StorageError(f"{folder} cannot be made: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise StorageError(f"{folder} is not this user's alone: remove it, or set XDG_RUNTIME_DIR")
-    return folder
