@@ -25,11 +25,6 @@ _PLACE: Final = re.compile(r"s3:/+(?P<bucket>[^/]+)(?:/+(?P<prefix>.*?))?/*")
 _NUMBER: Final = "{:08d}"
 
 
-def is_bucket(place: str | Path) -> bool:
-    """Whether that place is a bucket, `s3://bucket/prefix`; a path has lost a slash of it."""
-    return _PLACE.fullmatch(str(place)) is not None
-
-
 class Bucket:
     """Objects by name. Whatever the service refuses is a `StorageError`."""
 

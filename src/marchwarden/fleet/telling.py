@@ -45,9 +45,11 @@ class Line:
         """None where nobody answers."""
         try:
             answers, calls = await asyncio.open_unix_connection(socket, limit=LONGEST_LINE)
-            teller = await answers.readline()
         except OSError:
             return None
+        teller = b""
+        with contextlib.suppress(ConnectionError):
+            teller = await answers.readline()
         if not teller:
             calls.close()
             return None
