@@ -1,6 +1,6 @@
 """All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
 
-from benchmarks import asking, fetching, growth, index, network, page, startup, thinking
+from benchmarks import asking, fetching, fleet, growth, index, network, page, service, startup, thinking
 
 ALL = (
     ("Start-up", startup),
@@ -11,6 +11,8 @@ ALL = (
     ("Thinking with a model", thinking),
     ("Four researchers at once", network),
     ("The page with many runs", page),
+    ("The fleet", fleet),
+    ("Two thousand calls at once", service),
 )
 
 for title, benchmark in ALL:

@@ -17,6 +17,13 @@ def digest(content: bytes) -> str:
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
+def plain_name(name: str) -> str:
+    """The 64 digits of a name, if it is one."""
+    if not _DIGEST.fullmatch(name):
+        raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
+    return name.removeprefix("sha256:")
+
+
 class Archive:
     """Bytes by their hash. Written beside, synced and renamed, so a body is there whole or not at all."""
 
@@ -24,9 +31,7 @@ class Archive:
         self.folder = folder
 
     def path(self, name: str) -> Path:
-        if not _DIGEST.fullmatch(name):
-            raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
-        plain = name.removeprefix("sha256:")
+        plain = plain_name(name)
         return self.folder / plain[:2] / plain[2:]
 
     def keep(self, content: bytes) -> str:

@@ -4,6 +4,7 @@ MarchwardenError
 ├── InvalidInput            the caller can mend it: one line, exit code 2
 │   ├── UnknownTrace        no trace of that id here
 │   └── MalformedTrace      the trace's lines cannot be read as a run
+│       └── TraceHeld       somebody else is writing it: wait for them
 ├── SourceError             something outside failed: becomes a gap of its category
 │   ├── NoAnswer            a researcher gave a PI no result
 │   ├── NotDone             a statement was refused, or failed, or took too long (researchers.database)
@@ -16,6 +17,7 @@ MarchwardenError
 │   └── IndexDamaged        the files researcher's index must be built again (researchers.files)
 ├── ModelFailed             a model gave no answer: a thought tries again or fails (minds.llm)
 ├── ReplayDiverged          a rerun needed something the trace does not hold
+├── Busy                    no place for another run now: says in how many seconds to come again (wire)
 └── ResearcherUnavailable   a remote researcher died, hung, or broke the contract
 """
 
@@ -36,6 +38,10 @@ class UnknownTrace(InvalidInput):
 
 class MalformedTrace(InvalidInput):
     """The trace is not a chain of whole lines that starts a run."""
+
+
+class TraceHeld(MalformedTrace):
+    """Another process writes this trace; it lets go when it is done or dead."""
 
 
 class SourceError(MarchwardenError):
@@ -83,6 +89,14 @@ class ArchiveDamaged(StorageError):
 
 class ReplayDiverged(MarchwardenError):
     """A rerun asked for a step that the trace does not hold."""
+
+
+class Busy(MarchwardenError):
+    """There is no place for this call now, or no allowance for it; in `seconds` there may be."""
+
+    def __init__(self, reason: str, seconds: int) -> None:
+        super().__init__(f"{reason}: try again in {seconds} seconds")
+        self.seconds = seconds
 
 
 class ResearcherUnavailable(MarchwardenError):

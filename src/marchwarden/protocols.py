@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from marchwarden.budget import Allowance
-from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
+from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.passages import Passage
 
@@ -92,4 +92,13 @@ class Researcher(Protocol):
         constraints: ResearchConstraints | None = None,
         *,
         progress: ProgressSink = quiet,
+    ) -> ResearchResult: ...
+
+
+@runtime_checkable
+class Resumable(Researcher, Protocol):
+    """A researcher that can be told which run a question belongs to, and goes on with it where it has begun."""
+
+    async def take_up(
+        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = quiet
     ) -> ResearchResult: ...

@@ -129,6 +129,14 @@ class Record:
         """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
         self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
 
+    def pass_time(self, seconds: float) -> None:
+        """Count time that others worked for this run while it lay still."""
+        self._began -= seconds
+
+    def holds(self, action: str, key: str) -> bool:
+        """Whether that step was taken."""
+        return (action, key) in self._known
+
     def borrow(self, entries: Iterable[Entry]) -> None:
         """Let steps of another run count as taken; each is journaled here when it is first needed."""
         self._borrowed = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in entries}
@@ -179,6 +187,11 @@ class Record:
             tokens, called_off = int(str(failed.get("tokens"))), bool(failed.get("called_off"))
             raise NoAnswer(str(failed.get("detail")), tokens, called_off=called_off)
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
+
+    def sent(self, number: int, trace_id: str) -> str:
+        """The run a dispatch leads to: the one it led to before, else this one, noted before anything is spent."""
+        entry = self.note("send", str(number), "so that it can be gone on with", {"trace_id": trace_id})
+        return str(entry.fields["trace_id"])
 
     def fetched(self) -> dict[str, Json]:
         """What this run fetched, by the hash of its text."""

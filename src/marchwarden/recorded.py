@@ -5,13 +5,21 @@ Knows how runs begin and end, not what happens in between.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Final
+
+import anyio
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.errors import TraceHeld
 from marchwarden.logs import following, tell, timed
 from marchwarden.protocols import ProgressSink, quiet
 from marchwarden.record import Opening, Record
 from marchwarden.refusals import checked
 from marchwarden.store import Store
+
+PATIENCE_SEC: Final = 10.0
+"""For one who writes the same trace: who was killed lets go at once, who was told to stop does so soon after."""
+_LOOK_SEC: Final = 0.1
 
 
 class Recorded(ABC):
@@ -43,6 +51,16 @@ class Recorded(ABC):
         )
         return await self._finished(request, self.store.begin(self.opening(request)), progress)
 
+    async def take_up(
+        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = quiet
+    ) -> ResearchResult:
+        """Answer under an id given beforehand; where that run has begun, it is finished as it was asked."""
+        record = await self._held(trace_id, request)
+        if record.result is not None:
+            record.close()
+            return record.result
+        return await self._finished(record.opening.request, record, progress)
+
     async def resume(self, trace_id: str, *, progress: ProgressSink = quiet) -> ResearchResult:
         """Finish a run that was cut short; what its trace holds is not done again."""
         record = self.store.reopen(trace_id)
@@ -73,6 +91,16 @@ class Recorded(ABC):
                 return await timed("run ends", land, _in_short)
             finally:
                 record.close()
+
+    async def _held(self, trace_id: str, request: ResearchRequest) -> Record:
+        """The record, once whoever wrote it before is done, stopped or dead."""
+        with anyio.move_on_after(PATIENCE_SEC):
+            while True:
+                try:
+                    return self.store.take_up(trace_id, self.opening(request))
+                except TraceHeld:
+                    await anyio.sleep(_LOOK_SEC)
+        raise TraceHeld(f"trace {trace_id} is still being written by another process")
 
 
 def _in_short(result: ResearchResult) -> Mapping[str, object]:

@@ -29,6 +29,13 @@ _PASSED_ON: Final = frozenset(
         "GOOGLE_BASE_URL",
         "GOOGLE_API_KEY",
         "GEMINI_API_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT_URL_S3",
     }
 )
 MODEL: Final = "MARCHWARDEN_MODEL"

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
-from marchwarden.errors import MalformedTrace, StorageError
+from marchwarden.errors import MalformedTrace, StorageError, TraceHeld
 
 _SEAL: Final = b',"hash":"'
+_LAST: Final = frozenset({"result"})
 _SEAL_LENGTH: Final = len(_SEAL) + 64 + len(b'"}')
 
 Json = Mapping[str, object]
@@ -45,13 +46,26 @@ class Chain:
     damage: str = ""
 
 
+@dataclass(frozen=True)
+class Stamp:
+    """A trace as it was when it was read: as long as this is the same, so is the trace."""
+
+    modified: int
+    size: int
+
+
 def _seal(previous: str, body: bytes) -> str:
     return hashlib.sha256(previous.encode() + body).hexdigest()
 
 
 def read_chain(path: Path, trace_id: str) -> Chain:
-    """Read a trace up to its first damaged line. A last line without its newline is torn, not damaged."""
-    *lines, rest = path.read_bytes().split(b"\n")
+    """Read a trace up to its first damaged line."""
+    return chain_of(path.read_bytes(), trace_id)
+
+
+def chain_of(content: bytes, trace_id: str) -> Chain:
+    """The chain in some bytes, up to the first damaged line. A last line without its newline is torn, not damaged."""
+    *lines, rest = content.split(b"\n")
     entries: list[Entry] = []
     at, previous = 0, trace_id
     for number, line in enumerate(lines, 1):
@@ -90,15 +104,52 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class Pen(Protocol):
+    """Writes the lines of one trace for good, one at a time."""
+
+    def write(self, line: bytes) -> None:
+        """Raises `StorageError` with the reason where the line was not taken, whole."""
+        ...
+
+    def close(self, *, over: bool) -> None:
+        """Let go of the trace. `over`: nothing more will ever be written. Raises `StorageError`, too."""
+        ...
+
+
+@dataclass(frozen=True)
+class FilePen:
+    """Writes into a file that it holds. One `os.write` a line; a line the disk refuses is taken back whole."""
+
+    descriptor: int
+
+    def write(self, line: bytes) -> None:
+        before = os.fstat(self.descriptor).st_size
+        try:
+            written = os.write(self.descriptor, line)
+        except OSError as error:
+            raise StorageError(str(error.strerror)) from error
+        if written != len(line):
+            os.ftruncate(self.descriptor, before)
+            raise StorageError(f"the disk took {written} of {len(line)} bytes")
+
+    def close(self, *, over: bool) -> None:
+        try:
+            os.fsync(self.descriptor)
+        except OSError as error:
+            raise StorageError(str(error.strerror)) from error
+        finally:
+            os.close(self.descriptor)
+
+
 @dataclass
 class Journal:
-    """The open end of a trace. One `os.write` a line; a line the disk refuses is taken back whole.
+    """The open end of a trace.
 
     Once the disk has refused a line the journal takes no more, so that what it holds stays a true beginning.
     """
 
     trace_id: str
-    descriptor: int | None
+    pen: Pen | None
     entries: list[Entry] = field(default_factory=list)
     now: Callable[[], datetime] = utc_now
     refused: str = ""
@@ -112,7 +163,17 @@ class Journal:
         except OSError as error:
             return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return cls(trace_id, descriptor, now=now)
+        return cls(trace_id, FilePen(descriptor), now=now)
+
+    @classmethod
+    def take_up(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
+        """Go on with a trace, or start it where there is none. Whoever was killed before the first line left none."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        except OSError as error:
+            return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
+        return cls.reopen(path, trace_id, now)
 
     @classmethod
     def reopen(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
@@ -126,11 +187,11 @@ class Journal:
             os.ftruncate(descriptor, chain.whole_bytes)
         except BlockingIOError as error:
             os.close(descriptor)
-            raise MalformedTrace(f"trace {trace_id} is being written by another process; wait for it") from error
+            raise TraceHeld(f"trace {trace_id} is being written by another process; wait for it") from error
         except MalformedTrace:
             os.close(descriptor)
             raise
-        return cls(trace_id, descriptor, list(chain.entries), now)
+        return cls(trace_id, FilePen(descriptor), list(chain.entries), now)
 
     def append(self, action: str, decision: str, fields: Json) -> Entry:
         """Write one line; when this returns, the line survives the death of the process."""
@@ -148,16 +209,14 @@ class Journal:
             self._append("incomplete", f"lines are missing from here on: {self.refused}", {})
 
     def close(self) -> None:
-        """Bring the lines to the disk and let go of the file."""
-        if self.descriptor is None:
+        """Bring the lines to the disk and let go of the trace."""
+        if self.pen is None:
             return
+        pen, self.pen = self.pen, None
         try:
-            os.fsync(self.descriptor)
-        except OSError as error:
-            self.refused = self.refused or str(error.strerror)
-        finally:
-            os.close(self.descriptor)
-            self.descriptor = None
+            pen.close(over=bool(self.entries) and self.entries[-1].action in _LAST)
+        except StorageError as error:
+            self.refused = self.refused or str(error)
 
     def _append(self, action: str, decision: str, fields: Json) -> Entry:
         step = len(self.entries) + 1
@@ -171,15 +230,17 @@ class Journal:
         return entry
 
     def _write(self, line: bytes) -> None:
-        if self.descriptor is None:
+        if self.pen is None:
             raise StorageError(f"the trace cannot be written: {self.refused or 'it is closed'}")
-        before = os.fstat(self.descriptor).st_size
         try:
-            written = os.write(self.descriptor, line)
-        except OSError as error:
-            self.refused = str(error.strerror)
+            self.pen.write(line)
+        except StorageError as error:
+            self.refused = str(error)
             raise StorageError(f"the trace is incomplete: {self.refused}") from error
-        if written != len(line):
-            os.ftruncate(self.descriptor, before)
-            self.refused = f"the disk took {written} of {len(line)} bytes"
-            raise StorageError(f"the trace is incomplete: {self.refused}")
+
+
+def opened(trace_id: str, chain: Chain, pen: Pen) -> Journal:
+    """Go on with a trace that lies elsewhere than in a file of its own."""
+    if chain.damage:
+        raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
+    return Journal(trace_id, pen, list(chain.entries))

@@ -34,7 +34,7 @@ def verify(store: Store, trace_id: str) -> list[Check]:
     Lines after a damaged one are read all the same, so that the damage is named where it lies.
     """
     chain = store.chain(trace_id)
-    lines = [*_readable(store.path(trace_id).read_bytes())]
+    lines = [*_readable(store.content(trace_id))]
     if not lines:
         raise MalformedTrace(f"trace {trace_id}: not one of its lines can be read")
     checks = [_whole(chain.damage, torn=chain.torn, lines=lines)]

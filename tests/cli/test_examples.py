@@ -25,6 +25,7 @@ NOT_RUN = {
     r"marchwarden ui\b": "serves until it is stopped: tests/ui",
     r"marchwarden ask .*--researcher web": "asks the web: tests/cli/test_web.py",
     r"marchwarden arxiv (?:add|info|remove) ": "asks arXiv, or needs what was asked for: tests/cli/test_arxiv.py",
+    r"marchwarden (?:worker|runs) ": "needs a Temporal server: tests/fleet",
     r"marchwarden eval ": "measures for a minute: tests/cli/test_evaluating.py",
 }
 NOBODY = {"MARCHWARDEN_WIKIPEDIA_URL": "http://127.0.0.1:9", "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api"}

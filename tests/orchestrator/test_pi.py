@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from marchwarden.contract import DiscoveryEvent, GapCategory, ResearchConstraints, ResearchResult
@@ -10,6 +11,7 @@ from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.notebook import Claim, Draft, Thought
 from marchwarden.orchestrator.absent import without_researchers
+from marchwarden.orchestrator.dispatching import run_of
 from marchwarden.orchestrator.pi import PURPOSE
 from marchwarden.orchestrator.roster import Roster
 from marchwarden.protocols import Progress
@@ -166,3 +168,27 @@ async def test_a_trace_that_does_not_say_who_was_there_is_no_run_of_a_pi(tmp_pat
     alone = await an_investigator(tmp_path).research(OPENING)
     with pytest.raises(MalformedTrace, match="which researchers"):
         await rerun(Store(tmp_path), alone.trace_id, ExtractiveMind(), without_researchers)
+
+
+async def test_a_pi_cut_short_while_a_researcher_works_goes_on_with_that_researchers_run(tmp_path):
+    undisturbed = await a_pi(tmp_path / "whole", {"library": an_investigator(tmp_path / "whole")}).research(OPENING)
+    source = MemorySource()
+    pi = a_pi(tmp_path / "cut", {"library": an_investigator(tmp_path / "cut", source=source)})
+    begun = ""
+
+    async def note(progress: Progress) -> None:
+        nonlocal begun
+        begun = progress.trace_id
+        if progress.step == "library fetch":
+            scope.cancel()
+
+    with anyio.CancelScope() as scope:
+        await pi.research(OPENING, progress=note)
+    searched = [call for call in source.calls if call.startswith("search")]
+    assert searched
+    fresh = MemorySource()
+    resumed = await a_pi(tmp_path / "cut", {"library": an_investigator(tmp_path / "cut", source=fresh)}).resume(begun)
+    assert not set(searched) & set(fresh.calls)
+    assert {*differences(undisturbed, resumed)} <= {"trace_id", "dispatches"}
+    assert [each.trace_id for each in resumed.dispatches] == [run_of(begun, 1)]
+    assert len(Store(tmp_path / "cut").traces()) == 2

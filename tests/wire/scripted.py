@@ -11,6 +11,7 @@ import anyio
 from mcp.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
+from marchwarden.archive import Archive
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -24,8 +25,12 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
+from marchwarden.record import Record
+from marchwarden.trace import Entry
+from marchwarden.wire.callers import Guests, House
 from marchwarden.wire.http_server import serve_http
 from marchwarden.wire.server import McpServer, build_server
+from marchwarden.wire.service import Service
 
 TRACE_ID = "6f9e1c52-9c0e-4c7e-8a53-0d6f3d0c1a11"
 CHILD = (sys.executable, str(Path(__file__).with_name("child.py")))
@@ -125,14 +130,23 @@ class Failing:
         raise self.error
 
 
-def read_trace(trace_id: str) -> str:
-    if trace_id != TRACE_ID:
-        raise InvalidInput("a trace id is a UUID, such as " + TRACE_ID)
-    return '{"step": 1}\n{"step": 2}\n'
+class Shelf:
+    """One run that can be read again."""
+
+    def text(self, trace_id: str) -> str:
+        if trace_id != TRACE_ID:
+            raise InvalidInput("a trace id is a UUID, such as " + TRACE_ID)
+        return '{"step": 1}\n{"step": 2}\n'
+
+    def reread(self, trace_id: str) -> Record:
+        self.text(trace_id)
+        told = Entry(1, "result", "", "", {"result": result().model_dump(mode="json")}, "")
+        return Record(trace_id, Archive(Path()), None, [told])
 
 
-def server_of(researcher: Researcher) -> McpServer:
-    return build_server(researcher, name="scripted", purpose="Knows about one bridge.", read_trace=read_trace)
+def server_of(researcher: Researcher, service: Service | None = None) -> McpServer:
+    purpose = "Knows about one bridge."
+    return build_server(researcher, name="scripted", purpose=purpose, store=Shelf(), service=service)
 
 
 def foreign(structured: object, *, contract: str | None = None, tool: str = "research") -> Server[Any]:
@@ -151,10 +165,19 @@ def foreign(structured: object, *, contract: str | None = None, tool: str = "res
 
 
 @asynccontextmanager
-async def serving(researcher: Researcher, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[str]:
+async def serving(
+    researcher: Researcher,
+    host: str = "127.0.0.1",
+    *,
+    token: str | None = None,
+    service: Service | None = None,
+    **options: Any,
+) -> AsyncIterator[str]:
     """The researcher on a free port of this machine."""
     announced, urls = anyio.create_memory_object_stream[str](1)
-    serve = partial(serve_http, server_of(researcher), host, 0, announce=announced.send_nowait, **options)
+    service = service or Service(House(guests=Guests() if token is None else Guests.with_token(token)))
+    server = server_of(researcher, service)
+    serve = partial(serve_http, server, host, 0, announce=announced.send_nowait, **options)
     with announced, urls:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)

@@ -13,7 +13,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from marchwarden.errors import InvalidInput
+from marchwarden.wire.callers import Guests, House
 from marchwarden.wire.http_server import serve_http
+from marchwarden.wire.service import Service
 from tests.wire.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
 
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -33,6 +35,10 @@ CALL = {
     "method": "tools/call",
     "params": {"name": "research", "arguments": {"question": "q"}, "_meta": {"progressToken": 1}},
 }
+
+
+def guarded(token: str) -> Service:
+    return Service(House(guests=Guests.with_token(token)))
 
 
 async def post(url: str, headers: dict[str, str] | None = None, content: bytes | None = None) -> httpx2.Response:
@@ -111,18 +117,6 @@ async def test_a_cancelled_call_stops_the_researcher(mode: Any) -> None:
             await researcher.stopped.wait()
 
 
-async def test_a_closed_stream_of_the_2025_wire_stops_the_researcher_too() -> None:
-    researcher = Endless()
-    async with serving(researcher) as url, httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
-        session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
-        async with http.stream("POST", url, json=CALL, headers={"mcp-session-id": session}) as stream:
-            assert stream.status_code == 200
-            with anyio.fail_after(120):
-                await researcher.started.wait()
-        with anyio.fail_after(120):
-            await researcher.stopped.wait()
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mode: Any) -> None:
     researcher, replies = Endless(), []
@@ -143,18 +137,22 @@ async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mo
 
 
 @pytest.mark.parametrize(
-    ("host", "options", "line"),
+    ("host", "token", "line"),
     [
-        ("0.0.0.0", {}, "0.0.0.0 can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("192.0.2.1", {}, "192.0.2.1 can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("example.org", {}, "example.org can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("0.0.0.0", {"token": "t"}, "listening on 0.0.0.0 needs the host names callers use"),
-        ("127.0.0.1", {"token": " "}, "the token is empty"),
+        ("0.0.0.0", "", "0.0.0.0 can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("192.0.2.1", "", "192.0.2.1 can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("example.org", "", "example.org can be reached from other machines: set a token, or listen on 127.0.0.1"),
+        ("0.0.0.0", "t", "listening on 0.0.0.0 needs the host names callers use"),
     ],
 )
-async def test_an_open_door_is_refused(host: str, options: dict[str, Any], line: str) -> None:
+async def test_an_open_door_is_refused(host: str, token: str, line: str) -> None:
     with pytest.raises(InvalidInput, match=line):
-        await serve_http(server_of(Answering()), host, 0, **options)
+        await serve_http(server_of(Answering(), guarded(token) if token else None), host, 0)
+
+
+def test_an_empty_token_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="the token is empty"):
+        guarded(" ")
 
 
 async def test_on_every_address_only_the_named_hosts_are_answered() -> None:
@@ -177,9 +175,12 @@ async def test_a_signal_ends_the_server_quietly(sent: signal.Signals) -> None:
     script = (
         "import anyio, functools\n"
         "from marchwarden.wire.http_server import serve_http\n"
+        "from marchwarden.wire.callers import House, Terms\n"
+        "from marchwarden.wire.service import Service\n"
         "from tests.wire.scripted import Endless, server_of\n"
         "say = functools.partial(print, flush=True)\n"
-        "anyio.run(functools.partial(serve_http, server_of(Endless()), '127.0.0.1', 0, announce=say))\n"
+        "server = server_of(Endless(), Service(House(Terms(drain=0))))\n"
+        "anyio.run(functools.partial(serve_http, server, '127.0.0.1', 0, announce=say))\n"
     )
     async with await anyio.open_process([sys.executable, "-c", script]) as process:
         assert process.stdout is not None

@@ -169,10 +169,10 @@ async def test_cancelling_the_call_stops_the_researcher_and_leaves_the_server_us
 @BOTH_ERAS
 async def test_the_trace_is_a_resource_template_and_can_be_read(mode: Any) -> None:
     async with Client(server_of(Answering()), mode=mode) as client:
-        (template,) = (await client.list_resource_templates()).resource_templates
+        trace, finished = (await client.list_resource_templates()).resource_templates
         (contents,) = (await client.read_resource(f"trace://{TRACE_ID}")).contents
         listed = (await client.list_resources()).resources
-    assert template.uri_template == "trace://{trace_id}"
+    assert [trace.uri_template, finished.uri_template] == ["trace://{trace_id}", "result://{trace_id}"]
     assert listed == []
     assert isinstance(contents, TextResourceContents)
     assert contents.text == '{"step": 1}\n{"step": 2}\n'
@@ -182,5 +182,7 @@ async def test_the_trace_is_a_resource_template_and_can_be_read(mode: Any) -> No
 @pytest.mark.parametrize("uri", ["trace://../../etc/passwd", "trace://", "file:///etc/passwd"])
 async def test_any_other_resource_is_refused_in_one_line(mode: Any, uri: str) -> None:
     async with Client(server_of(Answering()), mode=mode) as client:
-        with pytest.raises(MCPError, match=r"a trace id is a UUID|only trace://<trace id> can be read"):
+        with pytest.raises(
+            MCPError, match=r"a trace id is a UUID|only trace://<trace id> and result://<trace id> can be read"
+        ):
             await client.read_resource(uri)

@@ -13,13 +13,15 @@ import anyio
 import pytest
 
 from marchwarden.contract import ResearchResult
+from tests.wire.conforming import conforming
+from tests.wire.holding import at_an_address
 from tests.wire.scripted import CHILD, Answering, result, serving
 
 TOOLS = os.environ.get("MARCHWARDEN_NODE_TOOLS", "")
 INSTALL = (
     "needs programs from the npm registry: in an empty folder run `npm install node@24`, then `PATH="
     '"$PWD/node_modules/.bin:$PATH" npm install @modelcontextprotocol/inspector@2.12.0 '
-    "@modelcontextprotocol/conformance@0.1.16`, and set MARCHWARDEN_NODE_TOOLS to that folder"
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12`, and set MARCHWARDEN_NODE_TOOLS to that folder"
 )
 # The others call tools, prompts or resources by the names of the suite's own example server.
 SCENARIOS = (
@@ -29,6 +31,18 @@ SCENARIOS = (
     "resources-list",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
+)
+# Of the tasks extension all but `tasks-mrtr-input`, because a researcher never asks its caller back, and
+# `tasks-status-notifications`, which the suite itself skips.
+TASKS = (
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+    "tasks-required-task-error",
+    "tasks-mrtr-composition",
 )
 
 
@@ -43,7 +57,7 @@ class Program:
 
     async def output(self, *arguments: str) -> str:
         search = os.pathsep.join([str(self.path.parent), os.environ.get("PATH", "")])
-        with anyio.fail_after(60):
+        with anyio.fail_after(180):
             finished = await anyio.run_process(
                 [str(self.path), *arguments], cwd=self.home, env={"PATH": search, "HOME": str(self.home)}, check=False
             )
@@ -90,6 +104,18 @@ async def test_the_conformance_suite_passes_what_applies_to_a_server_of_one_tool
     conformance: Program, scenario: str
 ) -> None:
     async with serving(Answering()) as url:
+        told = await conformance.output("server", "--url", url, "--scenario", scenario)
+    assert " 0 failed" in told
+    assert "Passed: 0/" not in told
+
+
+@pytest.mark.parametrize("scenario", TASKS)
+async def test_the_conformance_suite_passes_the_tasks_extension(
+    conformance: Program, scenario: str, tmp_path: Path
+) -> None:
+    if scenario not in conformance.path.read_text(encoding="utf-8"):
+        pytest.skip(f"this conformance suite has no {scenario}; {INSTALL}")
+    async with at_an_address(conforming(tmp_path)) as url:
         told = await conformance.output("server", "--url", url, "--scenario", scenario)
     assert " 0 failed" in told
     assert "Passed: 0/" not in told

@@ -8,10 +8,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from tests.world.faults import PREFIX, FaultSite
 from tests.world.server import Behaviour, Reply, Request
@@ -53,6 +54,10 @@ HOSTILE_ADDRESSES: Final = (
     "",
     "http://long.example/" + "a" * 20_000,
 )
+
+
+OWN_ADDRESSES: Final = "own-addresses"
+"""No trouble: every query is led to the pages by addresses of its own, so that the log tells who fetched them."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,8 @@ class Searches:
         found = self._catalogue.find(query)
         if errand.trouble == "hostile-addresses":
             found = [Found(url, "The Alder Bridge", query, 1.0) for url in HOSTILE_ADDRESSES] + found
+        if errand.trouble == OWN_ADDRESSES:
+            found = [replace(each, url=f"{each.url}?asked={crc32(query.encode()):08x}") for each in found]
         if errand.trouble == "broken-text":
             found = [Found(each.url, f"\ud800{each.title}", f"{each.content}\udfff", each.score) for each in found]
         baited = [self._catalogue.bait(name, query) for name in errand.baits]

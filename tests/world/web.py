@@ -1,5 +1,6 @@
 """The polite part of the world: sites that serve their pages, with validators, compression and robots.txt."""
 
+import asyncio
 import gzip
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -8,7 +9,7 @@ from email.utils import format_datetime
 from hashlib import sha256
 from typing import Final
 
-from tests.world.server import Reply, Request
+from tests.world.server import Behaviour, Handler, Reply, Request, Wire
 from tests.world.site import Page, Site
 
 WORTH_PACKING: Final = 1024
@@ -62,3 +63,21 @@ class WebSite:
         if len(content) > WORTH_PACKING and "gzip" in request.headers.get("accept-encoding", ""):
             return Reply(page.status, gzip.compress(content, mtime=0), (*described, ("Content-Encoding", "gzip")))
         return Reply(page.status, content, described)
+
+
+def slowly(handler: Handler, seconds: float) -> Handler:
+    """The same, each answer so many seconds later."""
+    if not seconds:
+        return handler
+
+    def handle(request: Request) -> Behaviour:
+        async def behave(wire: Wire) -> None:
+            await asyncio.sleep(seconds)
+            answer = handler(request)
+            assert isinstance(answer, Reply)
+            closing = replace(answer, headers=(*answer.headers, ("Connection", "close")))
+            await wire.send(closing.written(body=request.method != "HEAD"))
+
+        return behave
+
+    return handle

@@ -19,7 +19,7 @@ from tests.world.searxng import SearXNG
 from tests.world.server import Address, Handler, Reply, Request, Server
 from tests.world.site import Page
 from tests.world.tavily import Tavily
-from tests.world.web import WebSite
+from tests.world.web import WebSite, slowly
 from tests.world.wikipedia import Wikipedia
 
 KEY: Final = "tvly-world-key"
@@ -35,10 +35,11 @@ class World:
     A `named` world writes addresses with host names (`rivers.senn.gov`) instead, for a fetcher that is given `resolve`.
     """
 
-    def __init__(self, *, named: bool = False, today: date | None = None) -> None:
+    def __init__(self, *, named: bool = False, today: date | None = None, page_seconds: float = 0.0) -> None:
         self.key: Final = KEY
         self.today: Final = today or datetime.now(UTC).date()
         self._named = named
+        self._page_seconds = page_seconds
         self._names = {site.key: site.name for site in SITES}
         self._pages = {each.key: each for each in pages(self.today)}
         self._addresses: dict[str, Address] = {}
@@ -172,7 +173,7 @@ class World:
         self._sites = {site.key: WebSite(site, self._pages.values(), self.origin) for site in SITES}
         for site in SITES:
             if site is not ENCYCLOPAEDIA:
-                self._listen(site.key, self._sites[site.key], site.address)
+                self._listen(site.key, slowly(self._sites[site.key], self._page_seconds), site.address)
         self._faults = FaultSite(self._server.requests, Nearby(f"{self.origin('rivers')}/bridges/alder", trap, closed))
         self._listen("faults", self._faults, FAULTS_ADDRESS)
         hosts = robot_hosts(trap)

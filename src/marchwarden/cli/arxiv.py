@@ -39,7 +39,7 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
     from marchwarden.store import Store
 
     names = [ArxivId.parsed(written) for written in ids]
-    source = arxiv_source(settings.environ, Store(settings.trace_dir))
+    source = arxiv_source(settings.environ, Store.at(settings.trace_dir, settings.environ))
     failed = 0
     for name in dict.fromkeys(names):
         done = anyio.run(collect, source, name)

@@ -8,6 +8,7 @@ import click
 from marchwarden.clean import json_text
 from marchwarden.cli import options
 from marchwarden.cli.choosing import Choice, again
+from marchwarden.cli.fleeting import fleet_ask, fleet_batch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 @options.verbose
 @options.trace_dir
 @click.option("--local/--mcp", default=False, help="In this process, or through an MCP server of its own (default).")
+@options.temporal
+@click.option("--id", "trace_id", metavar="TRACE_ID", help="With --temporal: the run of this id, begun or found.")
 @click.pass_obj
 def ask(
     settings: "Settings",
@@ -47,6 +50,8 @@ def ask(
     verbose: bool,
     trace_dir: Path | None,
     local: bool,
+    temporal: str | None,
+    trace_id: str | None,
 ) -> int:
     """Ask one question and see the answer with its evidence.
 
@@ -70,11 +75,14 @@ def ask(
     constraints = {name: value for name, value in given.items() if value is not None}
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    if temporal:
+        found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id))
+        return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
     asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
         click.echo(notice, err=True)
     found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
-    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
+    return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
@@ -95,9 +103,9 @@ def resume(
     from marchwarden.store import Store
 
     kept = trace_dir or settings.trace_dir
-    investigator = again(Store(kept).reread(trace_id).opening, settings, kept, mind)
+    investigator = again(Store.at(kept, settings.environ).reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.resume(trace_id, progress=sink))
-    return _print(found, settings, kept, as_json=as_json, verbose=verbose)
+    return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
 @click.command()
@@ -108,6 +116,7 @@ def resume(
 )
 @click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at once.")
 @options.trace_dir
+@options.temporal
 @click.pass_obj
 def batch(
     settings: "Settings",
@@ -119,6 +128,7 @@ def batch(
     results: Path,
     concurrency: int,
     trace_dir: Path | None,
+    temporal: str | None,
 ) -> int:
     """Ask many questions in one warm process. Finished ids in the results file are not asked again.
 
@@ -131,6 +141,9 @@ def batch(
 
     work = Batch.of(questions, results)
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    if temporal:
+        anyio.run(fleet_batch, choice, settings, kept, temporal, work)
+        return 0
     asked = choice.researcher(settings, kept, in_process=True)
     anyio.run(work.run, asked, concurrency)
     return 0
@@ -140,9 +153,10 @@ def forked(
     settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int, *, as_json: bool = False
 ) -> int:
     """Go on from a step of a run, as a run of its own."""
-    investigator = again(store.reread(trace_id).opening, settings, store.folder, mind)
+    kept = Path(store.place)
+    investigator = again(store.reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
-    return _print(found, settings, store.folder, as_json=as_json)
+    return print_result(found, settings, kept, as_json=as_json)
 
 
 def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
@@ -159,7 +173,7 @@ def _spread(request: "ResearchRequest") -> dict[str, Any]:
     return {name: getattr(request, name) for name in type(request).model_fields}
 
 
-def _print(
+def print_result(
     found: "ResearchResult", settings: "Settings", kept: Path, *, as_json: bool = False, verbose: bool = False
 ) -> int:
     if as_json:
@@ -183,7 +197,7 @@ def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "Rendera
     from marchwarden.pricing import Prices
     from marchwarden.store import Store
 
-    store, prices = Store(kept), Prices.load(settings.prices)
+    store, prices = Store.at(kept, settings.environ), Prices.load(settings.prices)
     runs = {found.trace_id, *(each.trace_id for each in found.dispatches)}
     here = [trace_id for trace_id in store.traces() if trace_id in runs]
     spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]

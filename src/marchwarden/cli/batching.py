@@ -1,10 +1,12 @@
 """A file of questions: read whole before any is asked, then only those that have no answer yet."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from uuid import UUID, uuid4, uuid5
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -31,10 +33,23 @@ class Batch:
         waiting = tuple(task for task in tasks if str(task.id) not in done)
         return cls(waiting, len(tasks) - len(waiting), answers)
 
-    async def run(self, researcher: Researcher, concurrency: int) -> None:
+    async def run(self, researcher: Researcher, concurrency: int, named: Callable[[Task], str] | None = None) -> None:
         with progress_bar() as bar:
             shown = bar.add_task("questions", total=self.finished + len(self.tasks), completed=self.finished)
-            await answer_all(researcher, self.tasks, self.answers, concurrency, lambda: bar.advance(shown))
+            await answer_all(researcher, self.tasks, self.answers, concurrency, lambda: bar.advance(shown), named)
+
+    @contextmanager
+    def names(self) -> Iterator[Callable[[Task], str]]:
+        """The run of each task: the same until the batch is whole, however often it is begun."""
+        path = self.answers.path.with_name(f".{self.answers.path.name}.batch")
+        try:
+            if not path.exists():
+                path.write_text(str(uuid4()))
+            batch = UUID(path.read_text().strip())
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{path} should name this batch, and does not: {error}") from error
+        yield lambda task: str(uuid5(batch, f"{task.id} {task.request.model_dump_json()}"))
+        path.unlink(missing_ok=True)
 
 
 def progress_bar() -> Progress:

@@ -68,7 +68,7 @@ def house(settings: "Settings", kept: Path) -> "House":
 
     registered = Registry.load(settings.researchers, settings.environ).entries
     return House(
-        store=Store(kept),
+        store=Store.at(kept, settings.environ),
         prices=Prices.load(settings.prices),
         build=build,
         again=lambda opening: again(opening, settings, kept),

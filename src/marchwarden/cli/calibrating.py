@@ -45,8 +45,9 @@ def calibrate(
     """
     from marchwarden.calibrating import calibrated
     from marchwarden.confidence import Rubric
+    from marchwarden.store import Store
 
-    folder = trace_dir or settings.trace_dir
+    folder = Store.at(trace_dir or settings.trace_dir, settings.environ).folder
     weighed = [each for path, suite in _paired(results, suites) for each in _weighed(path, suite)]
     before = Rubric.kept_in(folder)
     after = calibrated(before, weighed, version or f"{Rubric.shipped().version}, fitted to {len(weighed)} results")

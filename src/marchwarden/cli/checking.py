@@ -32,7 +32,7 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     from marchwarden.store import Store
     from marchwarden.validation import statements
 
-    store = Store(trace_dir or settings.trace_dir)
+    store = Store.at(trace_dir or settings.trace_dir, settings.environ)
     visits = visited(settings, store, trace_id)
     result = store.reread(trace_id).result
     said = statements(result.answer if result else "", visits)

@@ -46,19 +46,25 @@ class Choice:
 
     def researcher(self, settings: "Settings", kept: Path, *, in_process: bool) -> "Researcher":
         """The only one meant, or a PI over all of them."""
-        registry = _registry(settings)
-        posts = [*self._posts(settings)]
-        registered = [name for name in registry.entries if not self.names or name in self.names]
-        _refuse_unknown(self.names, registry)
+        posts, registered = [*self._posts(settings)], self._registered(settings)
         if len(posts) == 1 and not registered:
             return (
                 posts[0].in_process(settings, kept, self.mind)
                 if in_process
                 else posts[0].child(settings, kept, self.mind)
             )
-        members = [post.member(settings, kept, self.mind, in_process=in_process) for post in posts]
-        members += [registry.member(name) for name in registered]
-        return self._pi(settings, kept, members)
+        return self._pi(settings, kept, self.members(settings, kept, in_process=in_process))
+
+    def members(self, settings: "Settings", kept: Path, *, in_process: bool) -> "list[Member]":
+        """Everybody meant."""
+        posts, registry = self._posts(settings), _registry(settings)
+        found = [post.member(settings, kept, self.mind, in_process=in_process) for post in posts]
+        return found + [registry.member(name) for name in self._registered(settings)]
+
+    def _registered(self, settings: "Settings") -> list[str]:
+        registry = _registry(settings)
+        _refuse_unknown(self.names, registry)
+        return [name for name in registry.entries if not self.names or name in self.names]
 
     def _posts(self, settings: "Settings") -> Iterator[Post]:
         """Files and databases where they are given. Going outside is for who names it, pays for a search service, or
@@ -126,7 +132,8 @@ def _led_by(mind: "Mind", members: "list[Member]", settings: "Settings", kept: P
     from marchwarden.orchestrator.roster import Roster
     from marchwarden.store import Store
 
-    return PrincipalInvestigator(Roster(members), mind, store=Store(kept), fallback=embedded_mind(settings.environ))
+    store, embedded = Store.at(kept, settings.environ), embedded_mind(settings.environ)
+    return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded)
 
 
 def _refuse_unknown(names: tuple[str, ...], registry: "Registry") -> None:

@@ -62,9 +62,12 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
     """
     import time
 
+    from marchwarden.errors import InvalidInput
     from marchwarden.store import Store
 
-    store = Store(trace_dir or settings.trace_dir)
+    store = Store.at(trace_dir or settings.trace_dir, settings.environ)
+    if not store.here:
+        raise InvalidInput(f"gc clears folders of this machine, and {store.place} is none")
     found = surveyed(store, time.time())
     deleted = [body for body in found.unneeded if _deleted(body)] if delete else []
     counts = {

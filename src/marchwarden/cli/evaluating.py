@@ -65,10 +65,10 @@ def evaluate(
     marchwarden eval path/to/suite --sample 200 --html report.html
     marchwarden eval path/to/suite -o new.jsonl --compare old.jsonl
     """
-    from marchwarden.archive import Archive
     from marchwarden.evaluation.report import Report
     from marchwarden.evaluation.running import Answers
     from marchwarden.evaluation.suite import Suite
+    from marchwarden.store import Store
 
     suite = Suite.load(suite_name)
     if is_gated:
@@ -80,7 +80,7 @@ def evaluate(
     who = Choice(names, folders, mind=mind).researcher(settings, kept, in_process=True)
     with _answers(results) as answers:
         found = _answered(who, suite, asked, answers, concurrency)
-    archive = Archive(kept / "archive")
+    archive = Store.at(kept, settings.environ).archive
     report = Report.of(suite, asked, found, archive)
     if other:
         report = report.beside(Report.of(suite, asked, Answers(other).read(), archive))

@@ -24,16 +24,36 @@ def examined(settings: "Settings", kept: Path, *, whole: bool) -> Iterator[Findi
     """Everything that can be looked at without asking anybody."""
     from marchwarden.store import Store
 
-    store = Store(kept)
+    store = Store.at(kept, settings.environ)
     yield from versions()
     yield from _keys(settings.environ)
     yield _mind(settings)
-    yield _folder(kept)
-    yield _disk(kept)
-    yield traces(store, SAMPLE if not whole else None)
-    yield archive(store, SAMPLE if not whole else None)
+    yield from _kept(store, SAMPLE if not whole else None)
     yield index(settings.index_dir, whole=whole)
     yield _prices(settings)
+
+
+def _kept(store: "Store", most: int | None) -> Iterator[Finding]:
+    """In an object store the bodies are not counted: each that a run cites is proved when the run is."""
+    if store.here:
+        yield _folder(store.folder)
+        yield _disk(store.folder)
+        yield traces(store, most)
+        yield archive(store, most)
+        return
+    yield _disk(store.folder)
+    yield _object_store(store, most)
+
+
+def _object_store(store: "Store", most: int | None) -> Finding:
+    from marchwarden.errors import StorageError
+
+    try:
+        return traces(store, most)
+    except StorageError as error:
+        return Finding(
+            "traces", "broken", str(error), "see what the AWS_ variables say, and whether the bucket is there"
+        )
 
 
 def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -160,7 +160,7 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
         if len(ids) > len(found):
             click.echo(f"{len(found)} of {len(ids)}; --limit {len(ids)} lists them all", err=True)
     elif words is None:
-        click.echo(f"no runs in {store.folder} yet; `marchwarden ask` makes one")
+        click.echo(f"no runs in {store.place} yet; `marchwarden ask` makes one")
     else:
         click.echo("no run has all of these words; `marchwarden traces` lists every run")
 
@@ -231,4 +231,4 @@ def contract(which: str) -> None:
 def _store(settings: "Settings", folder: Path | None) -> "Store":
     from marchwarden.store import Store
 
-    return Store(folder or settings.trace_dir)
+    return Store.at(folder or settings.trace_dir, settings.environ)

@@ -24,9 +24,11 @@ from marchwarden.cli.hosts import mcp_config
 from marchwarden.cli.listing import researchers
 from marchwarden.cli.looking import contract, costs, replay, traces, verify
 from marchwarden.cli.reporting import report
+from marchwarden.cli.running import runs
 from marchwarden.cli.sections import Sectioned
 from marchwarden.cli.serving import serve
 from marchwarden.cli.starting import START, init
+from marchwarden.cli.working import worker
 
 INTERRUPTED = 130
 LONGEST_COMPLAINT = 2_000
@@ -73,6 +75,8 @@ for command in (
     gc,
     mcp_config,
     completion,
+    worker,
+    runs,
 ):
     marchwarden.add_command(command)
 

@@ -31,13 +31,17 @@ def _latest_runs(context: click.Context, _parameter: click.Parameter, begun: str
     from marchwarden.store import Store
     from marchwarden.ui.shelf import Shelf
 
-    runs = Shelf(Store(context.params.get("trace_dir") or context.obj.trace_dir)).runs()
+    store = Store.at(context.params.get("trace_dir") or context.obj.trace_dir, context.obj.environ)
+    runs = Shelf(store).runs()
     found = [run for run in runs if run.trace_id.startswith(begun)]
     return [CompletionItem(run.trace_id, help=one_line(run.question, 60)) for run in found[:MOST_COMPLETED]]
 
 
 trace_id = click.argument("trace_id", shell_complete=_latest_runs)
 trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+temporal = click.option(
+    "--temporal", metavar="HOST:PORT", help="Have the workers of the fleet do it, through the Temporal server there."
+)
 verbose = click.option("--verbose", "-v", is_flag=True, help="Also tokens, iterations and time.")
 readings = _shared(
     click.option(

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from marchwarden.fetching import Gate
     from marchwarden.loop import Investigator
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind
     from marchwarden.settings import Settings
+    from marchwarden.store import Store
     from marchwarden.wire.client import RemoteResearcher
 
 
@@ -25,49 +27,58 @@ class Post:
 
     def in_process(self, settings: "Settings", kept: Path, mind: str | None) -> "Investigator":
         from marchwarden.minds.choosing import chosen_mind
+        from marchwarden.store import Store
 
-        thinking = chosen_mind(mind, settings.environ)
+        thinking, store = chosen_mind(mind, settings.environ), Store.at(kept, settings.environ)
         match self.kind:
             case "files":
                 from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher(*self.folders, mind=thinking, trace_dir=kept, index_dir=settings.index_dir)
+                return FilesResearcher(*self.folders, mind=thinking, trace_dir=store, index_dir=settings.index_dir)
             case "database":
                 from marchwarden.researchers.database import DatabaseResearcher
 
-                return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=kept)
-        return Post.again(self.kind, {}, settings, kept, thinking)
+                return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=store)
+        return Post.again(self.kind, {}, settings, store, thinking)
 
     @staticmethod
     def again(
-        kind: str, described: Mapping[str, object], settings: "Settings", kept: Path, mind: "Mind"
+        kind: str,
+        described: Mapping[str, object],
+        settings: "Settings",
+        kept: "Path | Store",
+        mind: "Mind",
+        gate: "Gate | None" = None,
     ) -> "Investigator":
         """The researcher of a kind, with the sources a trace describes."""
         from marchwarden.errors import MalformedTrace
+        from marchwarden.store import Store
 
+        store = Store.at(kept, settings.environ)
         match kind:
             case "files":
                 from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher.again(described, mind=mind, trace_dir=kept, index_dir=settings.index_dir)
+                return FilesResearcher.again(described, mind=mind, trace_dir=store, index_dir=settings.index_dir)
             case "database":
                 from marchwarden.researchers.database import DatabaseResearcher
 
-                return DatabaseResearcher.again(described, mind=mind, trace_dir=kept, environ=settings.environ)
+                return DatabaseResearcher.again(described, mind=mind, trace_dir=store, environ=settings.environ)
             case "web":
                 from marchwarden.researchers.web import WebResearcher
 
-                return WebResearcher(settings.environ, mind=mind, trace_dir=kept)
+                return WebResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
             case "arxiv":
                 from marchwarden.researchers.arxiv import ArxivResearcher
 
-                return ArxivResearcher(settings.environ, mind=mind, trace_dir=kept)
+                return ArxivResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
         raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
 
     def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":
         """An MCP server of its own. What the child could only die of is refused here."""
         from marchwarden.logs.setting import speaks_on_stderr
         from marchwarden.minds.choosing import chosen_mind
+        from marchwarden.store import Store
         from marchwarden.wire.client import RemoteResearcher
 
         chosen_mind(mind, settings.environ)
@@ -76,7 +87,8 @@ class Post:
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.kind}", *folders]
         # By the environment: a password in the URL is nothing for the list of processes.
         given = {"MARCHWARDEN_DB": self.database} if self.database else {}
-        env = {**settings.for_child(kept.absolute(), mind), **given}
+        place = Path(Store.at(kept, settings.environ).place)
+        env = {**settings.for_child(place, mind), **given}
         return RemoteResearcher.stdio(command, env, errlog=sys.stderr if speaks_on_stderr() else None)
 
     def member(self, settings: "Settings", kept: Path, mind: str | None, *, in_process: bool) -> "Member":

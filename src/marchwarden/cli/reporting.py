@@ -39,7 +39,7 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
     from marchwarden.store import Store
     from marchwarden.trace import utc_now
 
-    bundle = gathered(Store(trace_dir or settings.trace_dir), trace_id, utc_now().date())
+    bundle = gathered(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
     chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
     text = _rendered(bundle, Prices.load(settings.prices), chosen)
     if output is None:

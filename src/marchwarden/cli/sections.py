@@ -27,6 +27,10 @@ SECTIONS = {
         "serve": "Serve a researcher over MCP.",
         "mcp-config": "What to tell an MCP host about us.",
     },
+    "Fleet": {
+        "worker": "Work for the fleet until stopped.",
+        "runs": "Look after the runs of the fleet.",
+    },
     "Set up": {
         "init": "Write commented files for keys and settings.",
         "doctor": "Is everything there and well?",

@@ -29,6 +29,7 @@ def serve() -> None:
 @options.researchers
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
 @click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--service", "described", metavar="FILE", help="Who may call over HTTP and how much: a TOML file.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
 @click.pass_obj
 def serve_pi(
@@ -38,6 +39,7 @@ def serve_pi(
     researchers: tuple[str, ...],
     address: str | None,
     token_env: str | None,
+    described: str | None,
     hosts: tuple[str, ...],
 ) -> None:
     """Serve the PI over MCP: one tool that asks several researchers at once.
@@ -48,12 +50,13 @@ def serve_pi(
     from marchwarden.cli.choosing import Choice
     from marchwarden.orchestrator.pi import NAME, PURPOSE
     from marchwarden.store import Store
-    from marchwarden.wire.server import build_server
+    from marchwarden.wire.serving import Stand
     from marchwarden.wire.serving import serve as serving
 
     chosen = Choice(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
-    server = build_server(chosen, name=NAME, purpose=PURPOSE, read_trace=Store(settings.trace_dir).text)
-    serving(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+    stand = Stand(address, token_env, described, hosts)
+    store = Store.at(settings.trace_dir, settings.environ)
+    serving(chosen, store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
 
 
 for command in (serve_files, serve_database, serve_web, serve_arxiv, serve_pi):

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, StorageError
 from marchwarden.evaluation.suite import Id
-from marchwarden.protocols import Researcher
+from marchwarden.protocols import Researcher, Resumable
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,12 @@ async def answer_all(
     answers: Answers,
     concurrency: int = 4,
     advanced: Callable[[], None] = lambda: None,
+    named: Callable[[Task], str] | None = None,
 ) -> None:
-    """Ask them all, so many at a time. The first that cannot be asked or kept ends it; what is on the disk stays."""
+    """Ask them all, so many at a time. The first that cannot be asked or kept ends it; what is on the disk stays.
+
+    `named` says which run a task is; whoever can be told asks for that one, and finds it where it has begun.
+    """
     limiter = anyio.CapacityLimiter(concurrency)
     failures: list[MarchwardenError] = []
     with answers.opened() as descriptor:
@@ -89,7 +93,7 @@ async def answer_all(
         async def answer(task: Task) -> None:
             try:
                 async with limiter:
-                    line = await _answered(researcher, task)
+                    line = await _answered(researcher, task, named)
                 _append(descriptor, line)
                 advanced()
             except MarchwardenError as error:
@@ -103,9 +107,12 @@ async def answer_all(
         raise failures[0]
 
 
-async def _answered(researcher: Researcher, task: Task) -> bytes:
+async def _answered(researcher: Researcher, task: Task, named: Callable[[Task], str] | None) -> bytes:
     request = task.request
-    found = await researcher.research(request.question, request.context, request.depth, request.constraints)
+    if named and isinstance(researcher, Resumable):
+        found = await researcher.take_up(named(task), request)
+    else:
+        found = await researcher.research(request.question, request.context, request.depth, request.constraints)
     return json.dumps({"id": task.id, "result": found.model_dump(mode="json")}, ensure_ascii=False).encode() + b"\n"
 
 

@@ -28,7 +28,8 @@ class Extractor:
     """Reads documents, from any thread. A worker that hangs or dies costs its document, never the caller.
 
     At most `workers` processes run at once; they start when they are needed and stay until nothing came for `idle`
-    seconds, until `close`, or until the extractor itself is gone. After any of these new ones may start.
+    seconds, until `close`, or until the extractor itself is gone. After any of these new ones may start. A worker's
+    first document has `starting` seconds more: it also has to load what it reads with.
     """
 
     def __init__(
@@ -38,9 +39,11 @@ class Extractor:
         seconds: float = SECONDS,
         memory: int = MEMORY,
         idle: float = IDLE_SECONDS,
+        starting: float = 0.0,
         command: Sequence[str] = (sys.executable, "-P", "-s", "-m", "marchwarden.extraction.worker"),
     ) -> None:
         self._seconds = seconds
+        self._starting = starting
         # A worker ends by itself when it was idle for too long. None is used that might be about to.
         self._fresh_seconds = idle / 2
         self._command = (*command, str(seconds), str(memory), str(idle))
@@ -62,7 +65,7 @@ class Extractor:
         with self._free:
             worker = self._worker()
             try:
-                return worker.read(content, name, self._seconds)
+                return worker.read(content, name, self._seconds + (0.0 if worker.has_read else self._starting))
             finally:
                 self._take_back(worker, closings)
 
@@ -125,6 +128,7 @@ class _Worker:
         self._requests: IO[bytes] = self._process.stdin
         self._answers: IO[bytes] = self._process.stdout
         self._idle_since = time.monotonic()
+        self.has_read = False
 
     @property
     def usable(self) -> bool:
@@ -157,6 +161,7 @@ class _Worker:
             self._idle_since = time.monotonic()
 
     def _exchange(self, content: bytes, name: str) -> Extracted:
+        self.has_read = True
         send(self._requests, name.encode("utf-8", "replace"))
         send(self._requests, content)
         answer = unpacked(receive(self._answers, LARGEST_ANSWER))

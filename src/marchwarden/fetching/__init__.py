@@ -2,6 +2,7 @@
 
 from marchwarden.fetching.api import Answer, ApiClient
 from marchwarden.fetching.fetcher import Fetcher
+from marchwarden.fetching.gate import Gate, OpenGate
 from marchwarden.fetching.memory import FolderMemory
 from marchwarden.fetching.page import Page, PageMemory, Remembered
 from marchwarden.fetching.settings import AllowedHosts, FetchSettings
@@ -13,6 +14,8 @@ __all__ = [
     "FetchSettings",
     "Fetcher",
     "FolderMemory",
+    "Gate",
+    "OpenGate",
     "Page",
     "PageMemory",
     "Remembered",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import anyio
 import httpcore2
@@ -14,6 +14,7 @@ import httpcore2
 from marchwarden.errors import SourceError
 from marchwarden.fetching.decoding import ACCEPTED
 from marchwarden.fetching.exchange import Connections, Incoming
+from marchwarden.fetching.gate import Gate, OpenGate
 from marchwarden.fetching.interruptions import Interrupted, patiently
 from marchwarden.fetching.settings import USER_AGENT
 from marchwarden.fetching.targets import Target, parsed
@@ -46,6 +47,7 @@ class ApiClient:
         pause: float = 0.5,
         user_agent: str = USER_AGENT,
         tls: ssl.SSLContext | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._seconds = seconds
         self._largest = largest
@@ -53,6 +55,7 @@ class ApiClient:
         self._pause = pause
         self._user_agent = user_agent
         self._tls = tls
+        self._gate = gate or OpenGate()
 
     async def call(
         self,
@@ -73,11 +76,13 @@ class ApiClient:
         if content is not None:
             fields |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
         attempt = partial(self._attempt, method, target, fields | dict(headers or {}), content)
-        with anyio.move_on_after(self._seconds):
-            try:
-                return await patiently(attempt, retries=self._retries, pause=self._pause)
-            except _NotNow as error:
-                return error.answer
+        # Waiting at a gate is no part of the call's time. What the service itself put off goes through with the first.
+        async with self._gate.at(urlsplit(url).netloc):
+            with anyio.move_on_after(self._seconds):
+                try:
+                    return await patiently(attempt, retries=self._retries, pause=self._pause)
+                except _NotNow as error:
+                    return error.answer
         raise SourceError(f"{target.host} did not answer within {self._seconds:g} s")
 
     async def _attempt(self, method: str, target: Target, headers: Mapping[str, str], content: bytes | None) -> Answer:

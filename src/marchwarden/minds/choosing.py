@@ -6,12 +6,15 @@ A mind that cannot serve, for want of a key or a library, is refused in one line
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.ranking.semantic import Meaning
+
+if TYPE_CHECKING:
+    from marchwarden.minds.llm.model import Model
 
 EXTRACTIVE: Final = "extractive"
 _EMBEDDED: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
@@ -31,19 +34,27 @@ def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:
 
 def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
     """The mind that serves. Raises `InvalidInput` where it cannot."""
-    chosen = chosen_spec(spec, environ)
-    if _EMBEDDED.fullmatch(chosen):
+    model = chosen_model(spec, environ)
+    if model is None:
         return embedded_mind(environ)
     # Imported for those who ask a model: the extractive mind does without all of it.
     from marchwarden.minds.llm import LanguageMind
 
+    return LanguageMind(model)
+
+
+def chosen_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None":
+    """The model behind the mind that serves, if there is one. Raises `InvalidInput` where it cannot serve."""
+    chosen = chosen_spec(spec, environ)
+    if _EMBEDDED.fullmatch(chosen):
+        return None
     if chosen.partition(":")[0] == CLAUDE_AGENT:
         from marchwarden.minds.llm.claude_agent import agent_for
 
-        return LanguageMind(agent_for(chosen, environ))
+        return agent_for(chosen, environ)
     from marchwarden.minds.llm.specs import model_for
 
-    return LanguageMind(model_for(chosen, environ))
+    return model_for(chosen, environ)
 
 
 def embedded_mind(environ: Mapping[str, str]) -> ExtractiveMind:

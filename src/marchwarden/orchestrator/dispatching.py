@@ -3,17 +3,19 @@
 Whatever a researcher does, the others go on: one that dies, hangs or breaks the contract has given no answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Protocol
+from uuid import UUID, uuid5
 
 import anyio
 
-from marchwarden.contract import Dispatch, ResearchConstraints, ResearchRequest, ResearchResult
+from marchwarden import contract
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
 from marchwarden.orchestrator.agenda import Errand
 from marchwarden.orchestrator.purse import Grant, constraints_of
-from marchwarden.protocols import Progress, ProgressSink
+from marchwarden.protocols import Progress, ProgressSink, Resumable
 from marchwarden.record import Record
 
 SETTLED: Final = 0.98
@@ -51,10 +53,10 @@ class Returned:
             return self.result.cost_metadata.tokens_used
         return self.error.tokens if self.error else 0
 
-    def told(self) -> Dispatch:
+    def told(self) -> contract.Dispatch:
         """As the result of the whole tells it."""
         errand = self.sent.errand
-        asked = Dispatch(
+        asked = contract.Dispatch(
             researcher=errand.member.name,
             question=errand.question,
             reason=errand.reason,
@@ -76,6 +78,7 @@ class Round:
     record: Record
     progress: ProgressSink
     seconds: float
+    perform: "Perform | None" = None
     _under_way: list[Returned] = field(default_factory=list)
     _diverged: ReplayDiverged | None = None
 
@@ -97,7 +100,7 @@ class Round:
         }
         try:
             returned.result = await self.record.dispatch(
-                sent.number, about, lambda: self._perform(returned), sent.errand.reason
+                sent.number, about, lambda: (self.perform or self._perform)(returned), sent.errand.reason
             )
         except NoAnswer as error:
             returned.error = error
@@ -107,7 +110,7 @@ class Round:
             # Raised here it would reach the caller in a group, which nobody who waits for this error looks into.
             self._diverged = error
         else:
-            if _settles(returned.result):
+            if settles(returned.result):
                 self._call_off(sent)
 
     def _call_off(self, settled: Sent) -> None:
@@ -117,37 +120,62 @@ class Round:
                 other.settled_by = other.settled_by or settled.errand.member.name
                 other.scope.cancel()
 
+    def told(self, sent: Sent) -> ResearchRequest:
+        """What a researcher is asked, within its grant."""
+        limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
+        return ResearchRequest(
+            question=sent.errand.question, context=sent.context, depth=self.request.depth, constraints=limits
+        )
+
     async def _perform(self, returned: Returned) -> ResearchResult:
         sent, scope = returned.sent, returned.scope
-        heard = _Heard(sent, self.record.trace_id, self.progress)
-        limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
+        heard = _Heard(sent, self.record, self.progress)
         result: ResearchResult | None = None
         scope.deadline = anyio.current_time() + self.seconds * LAST_CALL
         with scope:
-            result = await _asked(sent, self.request, limits, heard)
+            result = await _asked(sent, self.told(sent), heard)
         if result is None:
             # What it had spent by then nobody can say: it is taken to be all it might.
             if returned.settled_by:
                 settled = f"no longer needed: {returned.settled_by} had settled it"
                 raise NoAnswer(settled, sent.grant.tokens, called_off=True)
             raise NoAnswer("no answer before the time was over", sent.grant.tokens)
-        if result.cost_metadata.tokens_used > sent.grant.tokens:
-            spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
-            raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
-        return result
+        return within_grant(sent, result)
 
 
-def _settles(result: ResearchResult) -> bool:
+Perform = Callable[[Returned], Awaitable[ResearchResult]]
+"""Has one errand run. Raises `NoAnswer` where nothing comes of it."""
+
+
+class Dispatch(Protocol):
+    """How a round is sent: side by side in this process, or by whoever runs this."""
+
+    async def __call__(self, round_: Round, errands: Sequence[Sent]) -> list[Returned]: ...
+
+
+async def side_by_side(round_: Round, errands: Sequence[Sent]) -> list[Returned]:
+    return await round_.run(errands)
+
+
+def within_grant(sent: Sent, result: ResearchResult) -> ResearchResult:
+    """The result, unless it cost more than it might."""
+    if result.cost_metadata.tokens_used > sent.grant.tokens:
+        spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
+        raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
+    return result
+
+
+def settles(result: ResearchResult) -> bool:
     factors = result.confidence_factors
     return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
 
 
-async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstraints, heard: "_Heard") -> ResearchResult:
-    errand = sent.errand
+async def _asked(sent: Sent, told: ResearchRequest, heard: "_Heard") -> ResearchResult:
+    asked = sent.errand.member.researcher
     try:
-        return await errand.member.researcher.research(
-            errand.question, sent.context, request.depth, limits, progress=heard
-        )
+        if isinstance(asked, Resumable):
+            return await asked.take_up(heard.run(), told, progress=heard)
+        return await asked.research(told.question, told.context, told.depth, told.constraints, progress=heard)
     except InvalidInput as error:
         raise NoAnswer(f"it refused the question: {error}", heard.tokens) from error
     except MarchwardenError as error:
@@ -156,12 +184,16 @@ async def _asked(sent: Sent, request: ResearchRequest, limits: ResearchConstrain
 
 @dataclass
 class _Heard:
-    """Passes on the signs of life of one researcher, and remembers whether it ever gave one."""
+    """Passes on the signs of life of one researcher, and remembers whether it ever gave one, and of which run."""
 
     sent: Sent
-    trace_id: str
+    record: Record
     sink: ProgressSink
     is_alive: bool = False
+
+    def run(self) -> str:
+        """The run this errand is: known before it begins, so that whoever comes after goes on with it."""
+        return self.record.sent(self.sent.number, run_of(self.record.trace_id, self.sent.number))
 
     @property
     def tokens(self) -> int:
@@ -169,6 +201,14 @@ class _Heard:
         return self.sent.grant.tokens if self.is_alive else 0
 
     async def __call__(self, progress: Progress) -> None:
-        self.is_alive = True
+        if not self.is_alive:
+            self.is_alive = True
+            # One that names its runs itself says so with its first sign of life.
+            self.record.sent(self.sent.number, progress.trace_id)
         step = f"{self.sent.errand.member.name} {progress.step}"
-        await self.sink(replace(progress, step=step, trace_id=self.trace_id))
+        await self.sink(replace(progress, step=step, trace_id=self.record.trace_id))
+
+
+def run_of(trace_id: str, number: int) -> str:
+    """The id of the run that a dispatch of another leads to; the same whenever it is asked for."""
+    return str(uuid5(UUID(trace_id), f"dispatch {number}"))

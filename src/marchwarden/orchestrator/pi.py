@@ -18,7 +18,7 @@ from marchwarden.landing import Flight, factors, landed
 from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan
 from marchwarden.orchestrator.agenda import Agenda, Answered, Errand, as_question
 from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
-from marchwarden.orchestrator.dispatching import Returned, Round, Sent
+from marchwarden.orchestrator.dispatching import Dispatch, Returned, Round, Sent, side_by_side
 from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
 from marchwarden.orchestrator.known import context_for
 from marchwarden.orchestrator.purse import DISPATCHES, Grant, Purse, sources_for
@@ -45,8 +45,18 @@ ONE_SOURCE: Final = 0.7
 class PrincipalInvestigator(Recorded):
     """A researcher made of researchers."""
 
-    def __init__(self, roster: Roster, mind: Mind, *, store: Store, fallback: Mind, name: str = NAME) -> None:
+    def __init__(
+        self,
+        roster: Roster,
+        mind: Mind,
+        *,
+        store: Store,
+        fallback: Mind,
+        name: str = NAME,
+        dispatch: Dispatch = side_by_side,
+    ) -> None:
         super().__init__(store)
+        self.dispatch = dispatch
         self.roster = roster
         self.mind = mind
         self.fallback = fallback
@@ -79,6 +89,7 @@ class Inquiry:
         self.progress = progress
         self.store = investigator.store
         self.rubric = Rubric.kept_in(self.store.folder)
+        self.send = investigator.dispatch
         self.notebook = Notebook(request.question, request.context or "", guide=investigator.roster.guide())
         self.budget = Budget(
             self.limits,
@@ -153,7 +164,7 @@ class Inquiry:
         names = ", ".join(dict.fromkeys(sent.errand.member.name for sent in errands))
         await self._report("dispatch", f"asking {names}")
         round_ = Round(self.request, self.record, self.progress, self.budget.left().seconds)
-        returned = await round_.run(errands)
+        returned = await self.send(round_, errands)
         self.budget.at(self.record.elapsed)
         self.returned += returned
         answers = [each for each in map(self._settled, returned) if each]

@@ -52,12 +52,12 @@ class Entry(BaseModel):
 
     def reach(self, environ: Mapping[str, str]) -> "RemoteResearcher":
         """The way to it. Of our environment it gets the variables it names, and no others."""
-        # MCP takes a second to load: whoever has registered nobody does not pay for it.
-        from marchwarden.wire.client import RemoteResearcher
-
         missing = [name for name in (*self.env, self.token_env) if name and not environ.get(name)]
         if missing:
             raise InvalidInput(f"the variable {missing[0]} is empty or not set")
+        # MCP takes a second to load: whoever has registered nobody does not pay for it.
+        from marchwarden.wire.client import RemoteResearcher
+
         if self.url:
             return RemoteResearcher.http(self.url, environ[self.token_env] if self.token_env else None)
         return RemoteResearcher.stdio(self.command, {name: environ[name] for name in self.env})

@@ -17,7 +17,7 @@ from marchwarden.reports.wording import counted
 from marchwarden.trace import Entry, Json
 
 _SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})
-_UNTOLD: Final = frozenset({"start", "notices"})
+_UNTOLD: Final = frozenset({"start", "notices", "send"})
 
 
 @dataclass(frozen=True)

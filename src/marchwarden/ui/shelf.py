@@ -4,17 +4,14 @@ Proves nothing: whether a run holds is for `verification` to say.
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from marchwarden.errors import UnknownTrace
 from marchwarden.store import Store
+from marchwarden.trace import Stamp
 
-_ENDING: Final = ".jsonl"
 _BLOCK: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
 
@@ -55,27 +52,6 @@ class Summary:
         return " ".join(self.question.casefold().split())
 
 
-@dataclass(frozen=True)
-class Stamp:
-    """A file as it was when it was read: as long as this is the same, so is the file."""
-
-    modified: int
-    size: int
-
-
-def stamps(store: Store) -> dict[str, Stamp]:
-    """Every trace that lies in the store, at one look into the folder."""
-    found: dict[str, Stamp] = {}
-    # A store that is not there yet holds nothing, and a trace may be gone before it is looked at.
-    with suppress(FileNotFoundError), os.scandir(store.folder) as entries:
-        for entry in entries:
-            with suppress(FileNotFoundError):
-                if entry.name.endswith(_ENDING):
-                    stat = entry.stat()
-                    found[entry.name.removesuffix(_ENDING)] = Stamp(stat.st_mtime_ns, stat.st_size)
-    return found
-
-
 class Shelf:
     """All runs of a store, the latest first."""
 
@@ -85,7 +61,7 @@ class Shelf:
 
     def runs(self) -> list[Summary]:
         """Every run whose trace says at least what was asked."""
-        found = [self._summary(trace_id, stamp) for trace_id, stamp in stamps(self._store).items()]
+        found = [self._summary(trace_id, stamp) for trace_id, stamp in self._store.stamps().items()]
         asked = [summary for summary in found if summary.question]
         return sorted(asked, key=lambda summary: summary.began, reverse=True)
 
@@ -94,7 +70,8 @@ class Shelf:
         if known and known[0] == stamp:
             return known[1]
         try:
-            summary = summary_of(trace_id, *_ends(self._store.path(trace_id), stamp.size))
+            with self._store.open(trace_id) as file:
+                summary = summary_of(trace_id, *_ends(file, stamp.size))
         except (OSError, UnknownTrace):
             summary = Summary(trace_id)
         self._read[trace_id] = (stamp, summary)
@@ -190,17 +167,16 @@ def _parsed(line: bytes) -> Fields:
     return fields if isinstance(fields, dict) else {}
 
 
-def _ends(path: Path, size: int) -> tuple[bytes, bytes]:
+def _ends(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
     """The first and the last whole line, without what is between them."""
-    with path.open("rb") as file:
-        first = file.readline(_LONGEST_LINE)
-        block = _BLOCK
-        while True:
-            start = max(size - block, 0)
-            file.seek(start)
-            *lines, _rest = file.read(size - start).split(b"\n")
-            # The first piece of a block that begins inside the file may be half a line.
-            whole = lines if start == 0 else lines[1:]
-            if whole or start == 0:
-                return first, whole[-1] if whole else b""
-            block *= 4
+    first = file.readline(_LONGEST_LINE)
+    block = _BLOCK
+    while True:
+        start = max(size - block, 0)
+        file.seek(start)
+        *lines, _rest = file.read(size - start).split(b"\n")
+        # The first piece of a block that begins inside the file may be half a line.
+        whole = lines if start == 0 else lines[1:]
+        if whole or start == 0:
+            return first, whole[-1] if whole else b""
+        block *= 4

@@ -9,7 +9,7 @@ from marchwarden.costs import Expense, expenses
 from marchwarden.errors import UnknownTrace
 from marchwarden.pricing import Prices
 from marchwarden.store import Store
-from marchwarden.ui.shelf import Stamp, stamps
+from marchwarden.trace import Stamp
 
 LONGEST: Final = 366
 
@@ -33,7 +33,7 @@ class Ledger:
         self._read: dict[str, tuple[Stamp, tuple[Expense, ...]]] = {}
 
     def expenses(self) -> list[Expense]:
-        return [each for trace_id, stamp in stamps(self._store).items() for each in self._of(trace_id, stamp)]
+        return [each for trace_id, stamp in self._store.stamps().items() for each in self._of(trace_id, stamp)]
 
     def _of(self, trace_id: str, stamp: Stamp) -> tuple[Expense, ...]:
         known = self._read.get(trace_id)

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TextIO
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp import Client
+from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -31,7 +32,6 @@ from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavail
 from marchwarden.protocols import Progress, ProgressSink, quiet
 from marchwarden.wire.child import Command
 from marchwarden.wire.endpoint import Endpoint
-from marchwarden.wire.server import McpServer
 from marchwarden.wire.vocabulary import (
     CONTRACT_KEY,
     LONGEST_REFUSAL,
@@ -51,7 +51,7 @@ class Line(Protocol):
     """One open conversation: what the SDK talks to, and what was seen to go wrong below it."""
 
     @property
-    def target(self) -> AbstractAsyncContextManager[Any] | McpServer: ...
+    def target(self) -> AbstractAsyncContextManager[Any] | Server[Any]: ...
 
     def complaint(self) -> str: ...
 
@@ -111,7 +111,7 @@ class RemoteResearcher:
 
     @classmethod
     def in_process(
-        cls, server: McpServer, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
+        cls, server: Server[Any], *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
         return cls(_InProcess(server), timeout=timeout, silence=silence)
 
@@ -304,7 +304,7 @@ def _cause(error: BaseException) -> BaseException:
 class _InProcess:
     """A server of this process, which is its own line: nothing below it can go wrong."""
 
-    target: McpServer
+    target: Server[Any]
 
     @property
     def name(self) -> str:

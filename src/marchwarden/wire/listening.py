@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from marchwarden.errors import InvalidInput
 from marchwarden.wire.stopping import stop_signal
 
+BACKLOG: Final = 2048
 LAST_WORDS_SEC: Final = 2
 
 
@@ -21,7 +22,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket at this address; port 0 is any that is free."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         raise InvalidInput(
             f"cannot listen on {in_url(host)}:{port}: {error}; choose another address or port"
@@ -37,9 +38,17 @@ def in_url(host: str) -> str:
 
 
 async def serve_application(
-    application: ASGIApp, listener: socket.socket, *, there: Callable[[], None], leaving: Callable[[], None]
+    application: ASGIApp,
+    listener: socket.socket,
+    *,
+    there: Callable[[], None],
+    leaving: Callable[[], None],
+    until: Callable[[], Awaitable[None]] = stop_signal,
 ) -> None:
-    """Serve until a signal or the caller ends it. `there` is told when it answers, `leaving` before the last words."""
+    """Serve until a signal or the caller ends it. `there` is told when it answers, `leaving` before the last words.
+
+    `until` waits for what ends it, where that is more than a signal.
+    """
     config = uvicorn.Config(
         application,
         ws="none",
@@ -47,7 +56,9 @@ async def serve_application(
         # Critical only: at the end uvicorn reports every connection it had to cut as an error with a stack trace.
         log_level=logging.CRITICAL,
         access_log=False,
+        backlog=BACKLOG,
         server_header=False,
+        proxy_headers=False,  # nothing here asks from where or over which scheme a call came
         timeout_graceful_shutdown=LAST_WORDS_SEC,
     )
     web = _Uvicorn(config, there)
@@ -61,7 +72,7 @@ async def serve_application(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve)
         try:
-            await stop_signal()
+            await until()
         finally:
             leaving()
             web.should_exit = True

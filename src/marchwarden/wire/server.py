@@ -1,79 +1,113 @@
 """Server: any Researcher as an MCP server with one tool. Knows how a call is answered, not how its bytes travel."""
 
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from anyio import to_thread
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    ResourceTemplate,
-    TextContent,
-    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
 
 from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, ResearchRequest, ResearchResult
-from marchwarden.errors import InvalidInput, MarchwardenError
+from marchwarden.errors import Busy, InvalidInput, StorageError
 from marchwarden.protocols import Progress, ProgressSink, Researcher
 from marchwarden.refusals import checked
-from marchwarden.wire.vocabulary import (
-    CALLER_GONE,
-    CONTRACT_KEY,
-    LONGEST_REFUSAL,
-    REFUSAL_KEY,
-    TOOL,
-    TRACE_SCHEME,
-    Gauge,
-    Refusal,
-    progress_line,
-)
-
-log: Final = logging.getLogger(__name__)
+from marchwarden.wire.answering import busy, refused, told
+from marchwarden.wire.books import Books
+from marchwarden.wire.callers import Caller
+from marchwarden.wire.calls import Calls, Context
+from marchwarden.wire.exchange import Exchange, exchange_of
+from marchwarden.wire.ledger import Ledger
+from marchwarden.wire.outcome import Outcome
+from marchwarden.wire.run import Run
+from marchwarden.wire.runs import Runs
+from marchwarden.wire.service import Service
+from marchwarden.wire.shelf import Kept, Shelf
+from marchwarden.wire.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
+from marchwarden.wire.vocabulary import CONTRACT_KEY, TOOL, Gauge, progress_line
 
 PROGRESS_PATIENCE_SEC: Final = 2.0
-"""How long a caller that reads nothing may hold a run up, for one sign of life."""
+"""How long a caller that reads nothing may hold its own call up, for one sign of life."""
+MANNER: Final = (
+    "Answers one question under a budget, with verbatim evidence for every claim. A call that is cut off is not lost: "
+    "ask the same again and it goes on, or read result://{trace id} once it is finished; the trace id is in the "
+    "progress."
+)
 
-Context = ServerRequestContext[dict[str, Any]]
-McpServer = Server[dict[str, Any]]
-TraceReader = Callable[[str], str]
+
+class McpServer(Server[Calls]):
+    """An MCP server that knows its service, so that whatever stands before it keeps to the same terms."""
+
+    service: Service
 
 
 def build_server(
-    researcher: Researcher, *, name: str, purpose: str, read_trace: TraceReader | None = None
+    researcher: Researcher,
+    *,
+    name: str,
+    purpose: str,
+    store: Kept | None = None,
+    service: Service | None = None,
 ) -> McpServer:
-    """The server that lists `research` and nothing else; with `read_trace`, also the traces as `trace://{trace_id}`.
+    """The server that lists `research` and nothing else.
 
-    `read_trace` gets a trace id as a caller wrote it and returns the trace's lines or raises `InvalidInput`.
+    With a `store`, runs can be read as `trace://{trace_id}` and `result://{trace_id}`. A `service` says on which terms
+    calls are taken; if it keeps its ledger on disk, clients that speak of tasks get one for each call.
     """
-    desk = _Desk(researcher, research_tool(purpose))
-    shelf = _Shelf(read_trace) if read_trace is not None else None
-    return Server(
+    service = service or Service()
+    desk = _Desk(research_tool(purpose), service)
+    shelf = Shelf(store) if store is not None else None
+    server = McpServer(
         name,
         version=version("marchwarden"),
         instructions=purpose,
-        get_tool_input_schema={TOOL: desk.tool.input_schema}.get,
+        lifespan=_open(researcher, service),
+        # None of our arguments travels in a header, so there is none to hold against it, call by call.
+        get_tool_input_schema=lambda _tool: None,
         on_list_tools=desk.list_tools,
-        on_call_tool=desk.call_tool,
         on_list_resources=shelf.list_resources if shelf else None,
         on_list_resource_templates=shelf.list_templates if shelf else None,
         on_read_resource=shelf.read if shelf else None,
     )
+    server.service = service
+    server.add_request_handler("tools/call", CallToolRequestParams, desk.call_tool)
+    if service.ledger is not None:
+        offer_tasks(server)
+    return server
+
+
+def _open(researcher: Researcher, service: Service) -> Callable[[Server[Calls]], AbstractAsyncContextManager[Calls]]:
+    @asynccontextmanager
+    async def serving(_server: Server[Calls]) -> AsyncIterator[Calls]:
+        """What is under way when the server ends is cut short, not lost: its trace and the ledger lead back to it."""
+        ledger = await to_thread.run_sync(Ledger.open, service.ledger)
+        try:
+            async with anyio.create_task_group() as tasks:
+                books = Books(ledger, service.meter, service.terms.join_window)
+                runs = Runs(researcher, service, books, tasks)
+                service.working.add(runs)
+                try:
+                    yield Calls(runs, ledger, Tasks(runs, books, ledger, service.terms.task_ttl))
+                finally:
+                    service.working.discard(runs)
+                    runs.stop()
+        finally:
+            ledger.close()
+
+    return serving
 
 
 def research_tool(purpose: str) -> Tool:
@@ -81,7 +115,7 @@ def research_tool(purpose: str) -> Tool:
     return Tool(
         name=TOOL,
         title="Research",
-        description=f"{purpose}\n\nAnswers one question under a budget, with verbatim evidence for every claim.",
+        description=f"{purpose}\n\n{MANNER}",
         input_schema=ResearchRequest.model_json_schema(),
         output_schema=ResearchResult.model_json_schema(),
         annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=True),
@@ -91,98 +125,76 @@ def research_tool(purpose: str) -> Tool:
 
 @dataclass(frozen=True)
 class _Desk:
-    """Where calls come in: checked, passed to the researcher, answered. No call ends in a stack trace."""
+    """Where calls come in: checked, counted, joined to a run, answered. No call ends in a stack trace."""
 
-    researcher: Researcher
     tool: Tool
+    service: Service
 
     async def list_tools(self, _context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[self.tool])
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | TaskTold:
         if params.name != TOOL:
             raise MCPError(INVALID_PARAMS, f"there is no tool {one_line(params.name, 60)!r}; the only one is {TOOL!r}")
-        gone = _caller_gone(context)
-        if gone is None:
-            return await self._answer(context, params.arguments or {})
-        return await _while_awaited(lambda: self._answer(context, params.arguments or {}), gone)
-
-    async def _answer(self, context: Context, arguments: Mapping[str, object]) -> CallToolResult:
+        exchange = exchange_of(context.request)
         try:
-            request = checked(arguments)
-            result = await self.researcher.research(
-                request.question,
-                request.context,
-                request.depth,
-                request.constraints,
-                progress=_reporting_to(context),
-            )
-            return _answered(result)
+            if not exchange.is_counted:
+                self.service.admit(exchange.caller)
+            run = context.lifespan_context.runs.join(exchange.caller, checked(params.arguments or {}))
         except InvalidInput as error:
-            return _refused(str(error), "invalid_input")
-        except MarchwardenError as error:
-            return _refused(str(error), "failed")
-        except Exception:
-            # The SDK would put the text of any other exception on the wire; internals stay in the server's log.
-            log.exception("a research call failed unexpectedly")
-            return _refused("the researcher failed unexpectedly; the log of its server says why", "failed")
+            self._count(exchange.caller, "invalid_input")
+            return refused(str(error), "invalid_input")
+        except Busy as error:
+            raise _sent_back(exchange, str(error), error.seconds) from None
+        return await self._answered(context, exchange, run)
 
-
-@dataclass(frozen=True)
-class _Shelf:
-    """Where traces are read: one template, no listing, every refusal one line."""
-
-    read_trace: TraceReader
-
-    async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[])
-
-    async def list_templates(
-        self, _context: Context, _params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        template = ResourceTemplate(
-            name="trace",
-            title="The trace of a run",
-            uri_template=f"{TRACE_SCHEME}{{trace_id}}",
-            description="Every step of one run, one JSON object a line.",
-            mime_type="application/jsonl",
-        )
-        return ListResourceTemplatesResult(resource_templates=[template])
-
-    async def read(self, _context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        if not params.uri.startswith(TRACE_SCHEME):
-            raise MCPError(INVALID_PARAMS, f"only {TRACE_SCHEME}<trace id> can be read here", {"uri": params.uri})
+    async def _answered(self, context: Context, exchange: Exchange, run: Run) -> CallToolResult | TaskTold:
+        """With a task where the caller speaks of them and the run goes on, else with what came of the run."""
         try:
-            lines = await to_thread.run_sync(self.read_trace, params.uri.removeprefix(TRACE_SCHEME))
-        except MarchwardenError as error:
-            raise MCPError(INVALID_PARAMS, one_line(str(error)), {"uri": params.uri}) from None
-        contents = TextResourceContents(uri=params.uri, mime_type="application/jsonl", text=lines)
-        return ReadResourceResult(contents=[contents])
+            if speaks_tasks(context) and (task := await self._task(context, exchange.caller, run)) is not None:
+                self._count(exchange.caller, "task")
+                return task
+            outcome = await _awaited(context, run)
+        except anyio.get_cancelled_exc_class():
+            # Its caller gave it up. A connection that is merely lost does not come here where the wire can tell.
+            context.lifespan_context.runs.leave(run)
+            self._count(exchange.caller, "cancelled")
+            raise
+        self._count(exchange.caller, outcome.ending)
+        if outcome.ending == "busy":
+            raise _sent_back(exchange, outcome.told, outcome.seconds)
+        return told(outcome)
+
+    async def _task(self, context: Context, caller: Caller, run: Run) -> TaskTold | None:
+        """A task for the run, unless it has ended already or the disk does not take it."""
+        await run.accepted.wait()
+        if run.over.is_set():
+            return None
+        try:
+            return await context.lifespan_context.tasks.open(caller, run)
+        except StorageError:
+            return None
+
+    def _count(self, caller: Caller, outcome: str) -> None:
+        self.service.meter.count("calls_total", client=caller.name, outcome=outcome)
 
 
-async def _while_awaited(work: Callable[[], Awaitable[CallToolResult]], gone: anyio.Event) -> CallToolResult:
-    """Do the work as long as somebody waits for it.
-
-    On the 2025 wire the SDK lets a call whose stream was closed run on, for a client that may resume. Nothing is kept
-    to resume from here, so nobody could ever read the answer, and every further token would be wasted.
-    """
-    answer = _refused("the call was abandoned: its connection closed or the server is stopping", "failed")
-
-    async def leave() -> None:
-        await gone.wait()
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(leave)
-        answer = await work()
-        tasks.cancel_scope.cancel()
-    return answer
+def _sent_back(exchange: Exchange, line: str, seconds: int) -> MCPError:
+    exchange.retry_after = seconds
+    return busy(line, seconds)
 
 
-def _caller_gone(context: Context) -> anyio.Event | None:
-    scope = getattr(context.request, "scope", {})
-    gone = scope.get(CALLER_GONE)
-    return gone if isinstance(gone, anyio.Event) else None
+async def _awaited(context: Context, run: Run) -> Outcome:
+    """The run's outcome, its signs of life passed on meanwhile to whoever wants them."""
+    if context.request is not None and (context.meta or {}).get("progress_token") is None:
+        await run.over.wait()  # over HTTP it would have to say so; nothing is spent on signs nobody gets
+    else:
+        report = _reporting_to(context)
+        with run.listening() as signs:
+            async for sign in signs:
+                await report(sign)
+    assert run.outcome is not None
+    return run.outcome
 
 
 def _reporting_to(context: Context) -> ProgressSink:
@@ -194,14 +206,3 @@ def _reporting_to(context: Context) -> ProgressSink:
             await context.session.report_progress(reading, progress.token_budget or None, progress_line(progress))
 
     return report
-
-
-def _answered(result: ResearchResult) -> CallToolResult:
-    written = result.model_dump_json()
-    return CallToolResult(content=[TextContent(text=written)], structured_content=result.model_dump(mode="json"))
-
-
-def _refused(line: str, refusal: Refusal) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(text=one_line(line, LONGEST_REFUSAL))], is_error=True, _meta={REFUSAL_KEY: refusal}
-    )

@@ -1,29 +1,65 @@
-"""Serving: a built server put on stdio or at an address, until it is told to stop. Blocking; for `server.py` files."""
+"""Serving: a researcher put on stdio or at an address, until it is told to stop. Blocking; for `server.py` files."""
 
+import gc
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import anyio
 
 from marchwarden.errors import InvalidInput
+from marchwarden.protocols import Researcher
+from marchwarden.settings import Settings
+from marchwarden.store import Store
+from marchwarden.wire.callers import Guests, House
+from marchwarden.wire.exporting import exporting
 from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import McpServer
+from marchwarden.wire.server import build_server
+from marchwarden.wire.service import Service
+from marchwarden.wire.shelf import Kept
 from marchwarden.wire.stdio_server import serve_stdio
 
 HIGHEST_PORT: Final = 65_535
+LEDGER: Final = "calls.sqlite"
 
 
-def serve(
-    server: McpServer, address: str | None = None, *, token: str | None = None, allowed_hosts: Sequence[str] = ()
-) -> None:
+@dataclass(frozen=True)
+class Stand:
+    """Where a server stands and for whom, as a command line says it. Without an address it serves one on stdio."""
+
+    address: str | None = None
+    token_env: str | None = None
+    described: str | None = None
+    hosts: Sequence[str] = ()
+
+    def service(self, settings: Settings) -> Service:
+        """One token for all, or a file with a token for each."""
+        if self.address is None:
+            if self.described is not None:
+                raise InvalidInput("--service is for servers at an address: add --http HOST:PORT")
+            return Service()
+        token = settings.secret(self.token_env)
+        if token is not None and self.described is not None:
+            raise InvalidInput("the file of a service names the variables of its tokens: leave out --token-env")
+        if self.described is not None:
+            house = House.load(Path(self.described), settings.environ)
+        else:
+            house = House(guests=Guests() if token is None else Guests.with_token(token))
+        return Service(house, Store.at(settings.trace_dir, settings.environ).folder / LEDGER)
+
+
+def serve(researcher: Researcher, store: Kept, *, name: str, purpose: str, stand: Stand, settings: Settings) -> None:
     """On stdio, or at `HOST:PORT`; the URL is told on stderr once it answers."""
-    if address is None:
+    server = build_server(researcher, name=name, purpose=purpose, store=store, service=stand.service(settings))
+    if stand.address is None:
         anyio.run(serve_stdio, server)
         return
-    host, port = _parsed(address)
-    anyio.run(partial(serve_http, server, host, port, token=token, allowed_hosts=allowed_hosts, announce=_announce))
+    host, port = _parsed(stand.address)
+    with exporting(settings.environ):
+        anyio.run(partial(serve_http, server, host, port, allowed_hosts=stand.hosts, announce=_announce))
 
 
 def _parsed(address: str) -> tuple[str, int]:
@@ -34,5 +70,14 @@ def _parsed(address: str) -> tuple[str, int]:
 
 
 def _announce(url: str) -> None:
+    settle()
     sys.stderr.write(f"serving at {url}\n")
     sys.stderr.flush()
+
+
+def settle() -> None:
+    """What was loaded to begin with is never garbage; looking through it again and again was a tenth of the work of a
+    server with two thousand calls in flight.
+    """
+    gc.collect()
+    gc.freeze()

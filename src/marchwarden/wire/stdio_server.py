@@ -5,15 +5,15 @@ import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
 from marchwarden.wire.lines import OversizedLine, line_of, lines, message_in
-from marchwarden.wire.server import McpServer
 from marchwarden.wire.stopping import stop_signal
 
 LARGEST_REQUEST: Final = 1 << 20
@@ -24,7 +24,7 @@ _NOT_JSON_RPC: Final = JSONRPCError(
 )
 
 
-async def serve_stdio(server: McpServer) -> None:
+async def serve_stdio(server: Server[Any]) -> None:
     """Serve until the caller closes our standard input or a signal asks to stop; either ends the work in hand."""
     with _claimed_standard_streams() as (reading, writing):
         async with anyio.create_task_group() as tasks:

@@ -12,8 +12,10 @@ TOOL: Final = "research"
 CONTRACT_KEY: Final = "marchwarden/contract"
 REFUSAL_KEY: Final = "marchwarden/refusal"
 TRACE_SCHEME: Final = "trace://"
-CALLER_GONE: Final = "marchwarden.caller_gone"
-"""Where an HTTP request's scope keeps the event that says nobody waits for its answer any more."""
+RESULT_SCHEME: Final = "result://"
+BUSY: Final = -32011
+"""The error code of a call that could not begin; its data says in how many seconds it may."""
+RETRY_KEY: Final = "retryAfterSeconds"
 
 Refusal = Literal["invalid_input", "failed"]
 

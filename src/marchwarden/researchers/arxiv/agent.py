@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -29,6 +29,7 @@ SCOPE: Final = (
 ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
 LARGEST_PAPER: Final = 30 << 20
 READING_SECONDS: Final = 8.0
+STARTING_SECONDS: Final = 10.0
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -40,11 +41,12 @@ class ArxivResearcher(Investigator):
         environ: Mapping[str, str] = _NOTHING,
         *,
         mind: Mind | None = None,
-        trace_dir: str | Path | None = None,
+        trace_dir: str | Path | Store | None = None,
         library_dir: str | Path | None = None,
+        gate: Gate | None = None,
     ) -> None:
-        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
-        source = arxiv_source(environ, store, library_dir)
+        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
+        source = arxiv_source(environ, store, library_dir, gate=gate)
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
 
@@ -55,6 +57,7 @@ def arxiv_source(
     library_dir: str | Path | None = None,
     *,
     extractor: Extractor | None = None,
+    gate: Gate | None = None,
 ) -> ArxivSource:
     """arXiv as this environment reaches it. No part of it tries again by itself: every request waits for its turn."""
     places, folder = Places.of(environ), Path(library_dir or library_folder(environ))
@@ -66,13 +69,15 @@ def arxiv_source(
         allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")),
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
-    pages_turn = Turn(_turn_file(folder, places.pages_host), places.seconds)
+    pages_turn = Turn(_turn_file(folder, places.pages_host), places.seconds, gate=gate)
     api_turn = (
         pages_turn
         if places.api_host == places.pages_host
-        else Turn(_turn_file(folder, places.api_host), places.seconds)
+        else Turn(_turn_file(folder, places.api_host), places.seconds, gate=gate)
     )
-    full_text = FullText(fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS), places)
+    full_text = FullText(
+        fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), places
+    )
     return ArxivSource(ArxivApi(ApiClient(retries=0), api_turn, places.api), full_text, Library(folder), places)
 
 

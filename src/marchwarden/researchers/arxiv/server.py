@@ -8,8 +8,9 @@ import click
 @click.command("arxiv")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
 @click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
+@click.option("--service", "described", metavar="FILE", help="Who may call over HTTP and how much: a TOML file.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
-def serve_arxiv(address: str | None, token_env: str | None, hosts: tuple[str, ...]) -> None:
+def serve_arxiv(address: str | None, token_env: str | None, described: str | None, hosts: tuple[str, ...]) -> None:
     """Serve the arXiv researcher over MCP, on stdio or HTTP.
 
     Searches arXiv, or the mirror at MARCHWARDEN_ARXIV_URL, and the papers of the local library.
@@ -24,15 +25,14 @@ def serve_arxiv(address: str | None, token_env: str | None, hosts: tuple[str, ..
     from marchwarden.minds.choosing import chosen_mind
     from marchwarden.researchers.arxiv.agent import NAME, PURPOSE, ArxivResearcher
     from marchwarden.settings import Settings
-    from marchwarden.wire.server import build_server
-    from marchwarden.wire.serving import serve
+    from marchwarden.wire.serving import Stand, serve
 
     settings = Settings.of(os.environ)
     try:
         set_up(settings.environ)
         mind = chosen_mind(None, settings.environ)
         researcher = ArxivResearcher(settings.environ, mind=mind, trace_dir=settings.trace_dir)
-        server = build_server(researcher, name=NAME, purpose=PURPOSE, read_trace=researcher.store.text)
-        serve(server, address, token=settings.secret(token_env), allowed_hosts=hosts)
+        stand = Stand(address, token_env, described, hosts)
+        serve(researcher, researcher.store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
     except InvalidInput as error:
         raise click.UsageError(str(error)) from error

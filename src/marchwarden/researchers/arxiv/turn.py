@@ -15,10 +15,12 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import SourceError
+from marchwarden.fetching import Gate, OpenGate
 
 LONGEST_PAUSE: Final = 120.0
 """What a service may ask for at most. A longer wait in the file was written before the machine was last started."""
 _LOOK_SECONDS: Final = 0.05
+SERVICE: Final = "arxiv"
 
 
 @dataclass
@@ -35,7 +37,10 @@ class Hold:
 class Turn:
     """The queue for one service. `clock` must be one that all processes of the machine share."""
 
-    def __init__(self, path: Path, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, path: Path, seconds: float, *, clock: Callable[[], float] = time.monotonic, gate: Gate | None = None
+    ) -> None:
+        self._gate = gate or OpenGate()
         self._path = path
         self._seconds = seconds
         self._clock = clock
@@ -48,7 +53,7 @@ class Turn:
         The pause is counted from the end, so that no request arrives sooner after the one before, however long that
         one was on its way.
         """
-        async with self._here:
+        async with self._here, self._gate.at(SERVICE):
             descriptor = self._opened()
             try:
                 await self._lock(descriptor)

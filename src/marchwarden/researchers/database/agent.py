@@ -33,10 +33,10 @@ class DatabaseResearcher(Investigator):
         *,
         environ: Mapping[str, str] = _NOTHING,
         mind: Mind | None = None,
-        trace_dir: str | Path | None = None,
+        trace_dir: str | Path | Store | None = None,
     ) -> None:
         database = url_or_path if isinstance(url_or_path, Database) else Database.at(url_or_path, environ)
-        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         embedded = ExtractiveMind()
         super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=NAME)
 
@@ -46,7 +46,7 @@ class DatabaseResearcher(Investigator):
         settings: Mapping[str, object],
         *,
         mind: Mind,
-        trace_dir: Path,
+        trace_dir: Path | Store,
         environ: Mapping[str, str] = _NOTHING,
     ) -> Self:
         """The researcher that a trace describes. A password is not in it: it comes from the environment."""

@@ -27,17 +27,17 @@ class FilesResearcher(Investigator):
         self,
         *folders: str | Path | Folder,
         mind: Mind | None = None,
-        trace_dir: str | Path | None = None,
+        trace_dir: str | Path | Store | None = None,
         index_dir: str | Path | None = None,
     ) -> None:
         home = Path.home() / HOME
         source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
-        store = Store(Path(trace_dir or home / "traces"))
+        store = Store.at(trace_dir or home / "traces", {})
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
 
     @classmethod
-    def again(cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path, index_dir: Path) -> Self:
+    def again(cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path | Store, index_dir: Path) -> Self:
         """The researcher that a trace describes."""
         try:
             places = _PLACES.validate_python(settings.get("folders"))

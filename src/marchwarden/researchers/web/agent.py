@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
 from marchwarden.loop import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -18,6 +18,7 @@ from marchwarden.store import Store
 NAME: Final = "web"
 PURPOSE: Final = "Answers from the open web: searches, fetches pages politely, and cites them word for word."
 ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
+STARTING_SECONDS: Final = 10.0
 READING_SECONDS: Final = 8.0
 """For one page, beside the twenty that fetching it may take: together they stay under the loop's own bound."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -31,11 +32,16 @@ class WebResearcher(Investigator):
         environ: Mapping[str, str] = _NOTHING,
         *,
         mind: Mind | None = None,
-        trace_dir: str | Path | None = None,
+        trace_dir: str | Path | Store | None = None,
+        gate: Gate | None = None,
     ) -> None:
-        store = Store(Path(trace_dir or Path.home() / HOME / "traces"))
+        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))
         fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
-        source = WebSource(chosen_provider(environ, ApiClient()), fetcher, Extractor(seconds=READING_SECONDS))
+        source = WebSource(
+            chosen_provider(environ, ApiClient(gate=gate)),
+            fetcher,
+            Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS),
+        )
         embedded = ExtractiveMind()
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)

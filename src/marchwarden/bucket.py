@@ -1,0 +1,251 @@
+"""Bucket: traces, archive and notes in an S3-compatible object store, with the guarantees they have on a disk.
+
+A line of a trace is an object that can be made once: of two workers that write one trace, the slower one learns of the
+other with its next line, and stops. A trace that is over is one object.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import S3Store
+
+from marchwarden.archive import Archive, digest, plain_name
+from marchwarden.errors import ArchiveDamaged, InvalidInput, StorageError, TraceHeld, UnknownTrace
+from marchwarden.trace import Chain, Journal, Stamp, chain_of, opened
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, S3Config
+
+_PLACE: Final = re.compile(r"s3:/+(?P<bucket>[^/]+)(?:/+(?P<prefix>.*?))?/*")
+_NUMBER: Final = "{:08d}"
+
+
+class Bucket:
+    """Objects by name. Whatever the service refuses is a `StorageError`."""
+
+    def __init__(self, store: S3Store, place: str) -> None:
+        self._store = store
+        self.place = place
+
+    @classmethod
+    def at(cls, place: str | Path, environ: Mapping[str, str]) -> Self:
+        match = _PLACE.fullmatch(str(place))
+        if match is None:
+            raise InvalidInput(f"{place} is no bucket: write s3://BUCKET/PREFIX")
+        bucket, prefix = match["bucket"], match["prefix"] or None
+        config, options = _access(environ)
+        store = S3Store(bucket, prefix=prefix, config=config, client_options=options)
+        return cls(store, f"s3://{bucket}/{prefix or ''}".rstrip("/"))
+
+    def make(self, name: str, content: bytes) -> bool:
+        """Whether it was made; not, where something else is there. One's own first try, unheard of, counts as made."""
+        try:
+            obstore.put(self._store, name, content, mode="create")
+        except AlreadyExistsError:
+            return self.read(name) == content
+        except BaseError as error:
+            raise StorageError(f"{self.place} did not take {name}: {_reason(error)}") from error
+        return True
+
+    def replace(self, name: str, content: bytes) -> None:
+        try:
+            obstore.put(self._store, name, content)
+        except BaseError as error:
+            raise StorageError(f"{self.place} did not take {name}: {_reason(error)}") from error
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return bytes(obstore.get(self._store, name).bytes())
+        except (NotFoundError, FileNotFoundError):
+            return None
+        except BaseError as error:
+            raise StorageError(f"{self.place} did not give {name}: {_reason(error)}") from error
+
+    def names(self, under: str) -> list[str]:
+        """Everything there, in the order of the names."""
+        try:
+            return sorted(str(each["path"]) for some in obstore.list(self._store, under) for each in some)
+        except BaseError as error:
+            raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
+
+    def stamps(self, under: str) -> Iterator[tuple[str, Stamp]]:
+        """Everything there, with its age and size."""
+        try:
+            for some in obstore.list(self._store, under):
+                for each in some:
+                    modified = int(each["last_modified"].timestamp() * 1e9)
+                    yield str(each["path"]), Stamp(modified, each["size"])
+        except BaseError as error:
+            raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
+
+    def tops(self, under: str) -> tuple[list[str], list[str]]:
+        """The objects right there, the latest first, and the names that others are under."""
+        try:
+            found = obstore.list_with_delimiter(self._store, under)
+        except BaseError as error:
+            raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
+        latest = sorted(found["objects"], key=lambda each: each["last_modified"], reverse=True)
+        return [str(each["path"]) for each in latest], [str(each) for each in found["common_prefixes"]]
+
+    def remove(self, names: list[str]) -> None:
+        try:
+            obstore.delete(self._store, names)
+        except BaseError as error:
+            raise StorageError(f"{self.place} did not remove something: {_reason(error)}") from error
+
+
+class BucketArchive(Archive):
+    """Bytes by their hash, each an object."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        super().__init__(Path("archive"))
+        self._bucket = bucket
+
+    def keep(self, content: bytes) -> str:
+        name = digest(content)
+        if not self._bucket.make(_object_of(name), content):
+            # Something else has this name: it was harmed, and what is right is at hand.
+            self._bucket.replace(_object_of(name), content)
+        return name
+
+    def load(self, name: str) -> bytes:
+        try:
+            content = self._bucket.read(_object_of(name))
+        except StorageError as error:
+            raise ArchiveDamaged(f"{name}: {error}") from error
+        if content is None:
+            raise ArchiveDamaged(f"{name}: missing from the archive in {self._bucket.place}")
+        if digest(content) != name:
+            raise ArchiveDamaged(f"{name}: the archived bytes no longer have this hash")
+        return content
+
+
+class BucketNotes:
+    """Notes, each an object."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def write(self, name: str, content: bytes) -> bool:
+        return self._bucket.make(f"notes/{name}", content)
+
+    def read(self, name: str) -> bytes | None:
+        return self._bucket.read(f"notes/{name}")
+
+    def clear(self, under: str) -> None:
+        names = self._bucket.names(f"notes/{under}/")
+        if names:
+            self._bucket.remove(names)
+
+
+class BucketPen:
+    """Writes the lines of one trace, each an object; brings them together when the trace is closed."""
+
+    def __init__(self, bucket: Bucket, trace_id: str, lines: int) -> None:
+        self._bucket = bucket
+        self._trace_id = trace_id
+        self._lines = lines
+
+    def write(self, line: bytes) -> None:
+        name = f"traces/{self._trace_id}/{_NUMBER.format(self._lines + 1)}"
+        if not self._bucket.make(name, line):
+            raise TraceHeld(f"trace {self._trace_id} was taken up by another worker")
+        self._lines += 1
+
+    def close(self, *, over: bool) -> None:
+        if not over:
+            return
+        names = self._bucket.names(f"traces/{self._trace_id}/")
+        if not names:
+            return
+        whole = b"".join(self._bucket.read(name) or b"" for name in names)
+        # Where it is whole already, these are the lines of one who did not notice that another had finished it.
+        self._bucket.make(_whole(self._trace_id), whole)
+        self._bucket.remove(names)
+
+
+class BucketShelf:
+    """The traces in a bucket, and the archive and the notes beside them."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+        self.place = bucket.place
+        self.archive = BucketArchive(bucket)
+        self.notes = BucketNotes(bucket)
+
+    def read(self, trace_id: str) -> bytes:
+        content = self._found(trace_id)
+        if content is None:
+            raise UnknownTrace(f"no trace {trace_id} in {self.place}; `marchwarden traces` lists those there are")
+        return content
+
+    def traces(self) -> list[str]:
+        over, under_way = self._bucket.tops("traces/")
+        names = [*(Path(each).name for each in under_way), *(Path(each).stem for each in over)]
+        return list(dict.fromkeys(names))
+
+    def stamps(self) -> dict[str, Stamp]:
+        """A trace under way is as young as its latest line and as large as all of them."""
+        found: dict[str, Stamp] = {}
+        for name, stamp in self._bucket.stamps("traces/"):
+            trace_id = name.removeprefix("traces/").partition("/")[0].removesuffix(".jsonl")
+            before = found.get(trace_id, Stamp(0, 0))
+            found[trace_id] = Stamp(max(before.modified, stamp.modified), before.size + stamp.size)
+        return found
+
+    def open(self, trace_id: str) -> BinaryIO:
+        return BytesIO(self.read(trace_id))
+
+    def begin(self, trace_id: str) -> Journal:
+        return self.take_up(trace_id)
+
+    def take_up(self, trace_id: str) -> Journal:
+        chain = chain_of(self._found(trace_id) or b"", trace_id)
+        return opened(trace_id, chain, self._pen(trace_id, chain))
+
+    def reopen(self, trace_id: str) -> Journal:
+        chain = chain_of(self.read(trace_id), trace_id)
+        return opened(trace_id, chain, self._pen(trace_id, chain))
+
+    def _pen(self, trace_id: str, chain: Chain) -> BucketPen:
+        return BucketPen(self._bucket, trace_id, len(chain.entries))
+
+    def _found(self, trace_id: str) -> bytes | None:
+        whole = self._bucket.read(_whole(trace_id))
+        if whole is not None:
+            return whole
+        names = self._bucket.names(f"traces/{trace_id}/")
+        return b"".join(self._bucket.read(name) or b"" for name in names) if names else None
+
+
+def _whole(trace_id: str) -> str:
+    return f"traces/{trace_id}.jsonl"
+
+
+def _object_of(name: str) -> str:
+    plain = plain_name(name)
+    return f"archive/{plain[:2]}/{plain[2:]}"
+
+
+def _access(environ: Mapping[str, str]) -> "tuple[S3Config, ClientConfig]":
+    """How to be let in, as every client of S3 is told. Without keys the machine's own role is asked for."""
+    config: S3Config = {}
+    if environ.get("AWS_ACCESS_KEY_ID"):
+        config["access_key_id"] = environ["AWS_ACCESS_KEY_ID"]
+        config["secret_access_key"] = environ.get("AWS_SECRET_ACCESS_KEY", "")
+    if environ.get("AWS_SESSION_TOKEN"):
+        config["session_token"] = environ["AWS_SESSION_TOKEN"]
+    if region := environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION"):
+        config["region"] = region
+    if endpoint := environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL"):
+        config["endpoint"] = endpoint
+    return config, {"allow_http": bool(endpoint and endpoint.startswith("http://"))}
+
+
+def _reason(error: BaseError) -> str:
+    return str(error).splitlines()[0][:200]

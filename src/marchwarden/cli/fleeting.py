@@ -1,0 +1,74 @@
+"""Asking the fleet from the command line: the same questions and answers, the work done by workers somewhere."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from marchwarden.cli.batching import Batch
+    from marchwarden.cli.choosing import Choice
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.fleet.engine import Engine
+    from marchwarden.fleet.orders import Member
+    from marchwarden.protocols import ProgressSink
+    from marchwarden.settings import Settings
+
+BATCH_AT_ONCE = 1000
+"""Questions of a batch that wait for their answers at once; the fleet says how many of them are worked on."""
+
+
+def engine_at(address: str, settings: "Settings") -> "Engine":
+    from importlib.util import find_spec
+
+    from marchwarden.errors import InvalidInput
+
+    if find_spec("temporalio") is None:
+        raise InvalidInput("--temporal needs more than is installed: pip install 'marchwarden[temporal]'")
+    from marchwarden.fleet.engine import Engine
+
+    return Engine.of(address, settings.environ)
+
+
+def fleet_ask(
+    choice: "Choice",
+    settings: "Settings",
+    kept: Path,
+    address: str,
+    request: "ResearchRequest",
+    trace_id: str | None,
+) -> "Callable[[ProgressSink], Awaitable[ResearchResult]]":
+    engine = engine_at(address, settings)
+    members = fleet_members(choice, settings, kept)
+
+    async def work(sink: "ProgressSink") -> "ResearchResult":
+        from marchwarden.fleet.asking import FleetResearcher, new_id
+
+        asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+        return await asked.take_up(new_id(trace_id), request, progress=sink)
+
+    return work
+
+
+async def fleet_batch(choice: "Choice", settings: "Settings", kept: Path, address: str, work: "Batch") -> None:
+    """All questions at once: it is the fleet that takes them a few at a time. Begun again, it finds its own runs."""
+    from marchwarden.fleet.asking import FleetResearcher
+
+    engine = engine_at(address, settings)
+    members = fleet_members(choice, settings, kept)
+    asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+    with work.names() as named:
+        await work.run(asked, BATCH_AT_ONCE, named)
+
+
+def fleet_members(choice: "Choice", settings: "Settings", kept: Path) -> "list[Member]":
+    """Everybody meant, as a worker can build them again."""
+    from marchwarden.fleet.orders import Member
+    from marchwarden.orchestrator.registry import REGISTERED
+
+    found = []
+    for each in choice.members(settings, kept, in_process=True):
+        said = str(each.settings.get("kind"))
+        kind = each.name if said == REGISTERED else said
+        found.append(Member(each.name, kind, each.purpose, list(each.scope), each.given, dict(each.settings)))
+    return found

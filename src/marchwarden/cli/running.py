@@ -1,0 +1,128 @@
+"""The commands that look after the runs of the fleet: list, watch, cancel, retry."""
+
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from marchwarden.cli.fleeting import engine_at
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from marchwarden.fleet.engine import Client
+    from marchwarden.fleet.runs import Run
+    from marchwarden.settings import Settings
+
+T = TypeVar("T")
+
+STATES = ("running", "completed", "failed", "canceled", "terminated", "timedout")
+temporal = click.option(
+    "--temporal", required=True, metavar="HOST:PORT", envvar="MARCHWARDEN_TEMPORAL", help="The Temporal server."
+)
+
+
+@click.group()
+def runs() -> None:
+    """Look after the runs of the fleet.
+
+    \b
+    marchwarden runs list --temporal 127.0.0.1:7233
+    marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
+    """
+
+
+@runs.command("list")
+@temporal
+@click.option("--state", type=click.Choice(STATES), help="Only those.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="The latest so many.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, a line each.")
+@click.pass_obj
+def list_runs(settings: "Settings", temporal: str, state: str | None, limit: int, as_json: bool) -> None:
+    """List the runs there are, the latest first.
+
+    \b
+    marchwarden runs list --temporal 127.0.0.1:7233 --state failed
+    """
+
+    async def work(client: "Client") -> None:
+        from marchwarden.fleet.runs import runs as listed
+
+        async for each in listed(client, state, limit):
+            click.echo(_as_json(each) if as_json else _line(each))
+
+    _through(settings, temporal, work)
+
+
+@runs.command()
+@click.argument("trace_id")
+@temporal
+@click.option("--json", "as_json", is_flag=True, help="Only the ResearchResult, as JSON, on stdout.")
+@click.pass_obj
+def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> int:
+    """Watch a run until it is over, and see its answer.
+
+    \b
+    marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
+    """
+    from marchwarden.cli.asking import print_result
+    from marchwarden.cli.watching import progress_sink
+    from marchwarden.fleet.runs import watch as watched
+
+    with progress_sink() as sink:
+        found = _through(settings, temporal, lambda client: watched(client, trace_id, sink.report))
+    return print_result(found, settings, settings.trace_dir, as_json=as_json)
+
+
+@runs.command()
+@click.argument("trace_id")
+@temporal
+@click.pass_obj
+def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
+    """Stop a run: nothing more is spent on it.
+
+    \b
+    marchwarden runs cancel TRACE_ID --temporal 127.0.0.1:7233
+    """
+    from marchwarden.fleet.runs import cancel as cancelled
+
+    _through(settings, temporal, lambda client: cancelled(client, trace_id))
+    click.echo(f"cancelled; `marchwarden runs retry {trace_id}` goes on with it", err=True)
+
+
+@runs.command()
+@click.argument("trace_id")
+@temporal
+@click.pass_obj
+def retry(settings: "Settings", trace_id: str, temporal: str) -> None:
+    """Go on with a run that failed or was cancelled, from its trace.
+
+    \b
+    marchwarden runs retry TRACE_ID --temporal 127.0.0.1:7233
+    """
+    from marchwarden.fleet.runs import retry as retried
+
+    _through(settings, temporal, lambda client: retried(client, trace_id))
+    click.echo(f"under way again; `marchwarden runs watch {trace_id}` shows it", err=True)
+
+
+def _through(settings: "Settings", address: str, work: "Callable[[Client], Awaitable[T]]") -> T:
+    import anyio
+
+    engine = engine_at(address, settings)
+
+    async def connected() -> T:
+        return await work(await engine.connect())
+
+    return anyio.run(connected)
+
+
+def _as_json(run: "Run") -> str:
+    return json.dumps(vars(run), default=str, ensure_ascii=False)
+
+
+def _line(run: "Run") -> str:
+    from marchwarden.clean import one_line
+
+    who = ", ".join(run.researchers)
+    return one_line(f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {who}  {run.question}", 200)

@@ -1,0 +1,97 @@
+"""The engine: where Temporal is, and how to speak to it. Given the environment, never reading it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Self
+
+from temporalio.client import Client
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.service import RPCError, TLSConfig
+
+from marchwarden.errors import InvalidInput
+from marchwarden.fleet.errors import EngineUnavailable
+from marchwarden.fleet.orders import HEARTBEAT
+
+__all__ = ["Client", "Engine"]
+
+NAMESPACE: Final = "MARCHWARDEN_TEMPORAL_NAMESPACE"
+API_KEY: Final = "MARCHWARDEN_TEMPORAL_API_KEY"
+TLS: Final = "MARCHWARDEN_TEMPORAL_TLS"
+CA: Final = "MARCHWARDEN_TEMPORAL_TLS_CA"
+CERTIFICATE: Final = "MARCHWARDEN_TEMPORAL_TLS_CERT"
+KEY: Final = "MARCHWARDEN_TEMPORAL_TLS_KEY"
+HEARTBEAT_SEC: Final = "MARCHWARDEN_TEMPORAL_HEARTBEAT_SEC"
+LONGEST_SILENCE: Final = 600
+CONNECT_SEC: Final = 10.0
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An address, a namespace and how to be let in. Keys are in no repr."""
+
+    address: str
+    namespace: str = "default"
+    api_key: str | None = field(default=None, repr=False)
+    tls: TLSConfig | bool | None = field(default=None, repr=False)
+    heartbeat_sec: float = HEARTBEAT.total_seconds()
+
+    @classmethod
+    def of(cls, address: str, environ: Mapping[str, str]) -> Self:
+        host, colon, port = address.rpartition(":")
+        if not (host and colon and port.isdigit()):
+            raise InvalidInput(f"--temporal takes HOST:PORT, such as 127.0.0.1:7233, not {address!r}")
+        return cls(
+            address,
+            environ.get(NAMESPACE) or "default",
+            environ.get(API_KEY) or None,
+            _tls(environ),
+            _seconds(environ.get(HEARTBEAT_SEC) or str(HEARTBEAT.total_seconds())),
+        )
+
+    async def connect(self) -> Client:
+        try:
+            return await Client.connect(
+                self.address,
+                namespace=self.namespace,
+                api_key=self.api_key,
+                tls=self.tls,
+                connect_timeout=timedelta(seconds=CONNECT_SEC),
+                runtime=_quiet(),
+            )
+        except (RuntimeError, RPCError) as error:
+            raise EngineUnavailable(f"no Temporal server answers at {self.address}: is it running there?") from error
+
+
+def _quiet() -> Runtime:
+    """The client's own logs, on errors only: that it tries again while the server is away is no news."""
+    errors = TelemetryFilter(core_level="ERROR", other_level="ERROR")
+    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(filter=errors)))
+
+
+def _tls(environ: Mapping[str, str]) -> TLSConfig | bool | None:
+    """Certificates by path; without any, whether to use TLS is said by a 1 or a 0, else by whether there is a key."""
+    paths = {name: environ.get(name) for name in (CA, CERTIFICATE, KEY)}
+    if not any(paths.values()):
+        return {"1": True, "0": False}.get(environ.get(TLS, ""))
+    read = {name: _read(path, name) if path else None for name, path in paths.items()}
+    return TLSConfig(server_root_ca_cert=read[CA], client_cert=read[CERTIFICATE], client_private_key=read[KEY])
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 1 <= seconds <= LONGEST_SILENCE:
+        raise InvalidInput(f"{HEARTBEAT_SEC} takes 1 to {LONGEST_SILENCE} seconds, not {text!r}")
+    return seconds
+
+
+def _read(path: str, variable: str) -> bytes:
+    try:
+        return Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{variable} names a file that cannot be read: {error.strerror}") from error

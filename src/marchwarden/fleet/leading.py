@@ -1,0 +1,76 @@
+"""Leading: one move of a PI. It is the same inquiry as anywhere, walked again over its trace to where that ends.
+
+What was journaled is recalled, so a move costs what is new in it: the answers that came, and the thought that follows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import NoAnswer
+from marchwarden.fleet.orders import Answer, Errand, Member, Move, Turn
+from marchwarden.orchestrator import roster
+from marchwarden.orchestrator.absent import AbsentResearcher
+from marchwarden.orchestrator.dispatching import LAST_CALL, Returned, Round, Sent, run_of, within_grant
+from marchwarden.orchestrator.pi import PrincipalInvestigator
+from marchwarden.protocols import Mind, ProgressSink
+from marchwarden.store import Store
+
+
+class Awaited(BaseException):
+    """The inquiry goes on when these errands have been run. No error: nobody who catches those is meant."""
+
+    def __init__(self, errands: list[Errand]) -> None:
+        super().__init__(f"{len(errands)} errands")
+        self.errands = errands
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where a PI of the fleet hands in its errands, and finds the answers on its next turn."""
+
+    turn: Turn
+    store: Store
+
+    async def __call__(self, round_: Round, errands: Sequence[Sent]) -> list[Returned]:
+        came = {answer.number: answer for answer in self.turn.answers}
+        numbers = [sent.number for sent in errands if not round_.record.holds("dispatch", str(sent.number))]
+        if not set(numbers) <= came.keys():
+            raise Awaited([self._errand(round_, sent) for sent in errands])
+        round_.record.pass_time(max((came[number].seconds for number in numbers), default=0.0))
+        round_.perform = self._perform
+        return await round_.run(errands)
+
+    def _errand(self, round_: Round, sent: Sent) -> Errand:
+        name = sent.errand.member.name
+        member = next(each for each in self.turn.question.members if each.name == name)
+        trace_id = round_.record.sent(sent.number, run_of(round_.record.trace_id, sent.number))
+        request = round_.told(sent).model_dump(mode="json", exclude_unset=True)
+        return Errand(sent.number, member, trace_id, request, round_.seconds * LAST_CALL, self.turn.question.mind)
+
+    async def _perform(self, returned: Returned) -> ResearchResult:
+        answer = next(each for each in self.turn.answers if each.number == returned.sent.number)
+        if not answer.result_hash:
+            raise NoAnswer(answer.error, answer.tokens, called_off=answer.called_off)
+        return within_grant(returned.sent, self._result(answer))
+
+    def _result(self, answer: Answer) -> ResearchResult:
+        return ResearchResult.model_validate_json(self.store.archive.load(answer.result_hash))
+
+
+async def move(turn: Turn, mind: Mind, embedded: Mind, store: Store, progress: ProgressSink) -> Move:
+    """The PI's next move: errands to be run, or the result."""
+    members = roster.Roster([absent(member) for member in turn.question.members])
+    investigator = PrincipalInvestigator(members, mind, store=store, fallback=embedded, dispatch=Desk(turn, store))
+    request = ResearchRequest.model_validate(turn.question.request)
+    try:
+        result = await investigator.take_up(turn.trace_id, request, progress=progress)
+    except Awaited as awaited:
+        return Move(errands=awaited.errands)
+    return Move(result=result.model_dump(mode="json"))
+
+
+def absent(member: Member) -> roster.Member:
+    return roster.Member(
+        member.name, member.purpose, AbsentResearcher(), tuple(member.scope), member.given, member.settings
+    )

@@ -1,0 +1,19 @@
+"""Calls: what a server has at hand while it serves, for whatever answers a request of it."""
+
+from dataclasses import dataclass
+
+from mcp.server import ServerRequestContext
+
+from marchwarden.wire.ledger import Ledger
+from marchwarden.wire.runs import Runs
+from marchwarden.wire.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class Calls:
+    runs: Runs
+    ledger: Ledger
+    tasks: Tasks
+
+
+Context = ServerRequestContext[Calls]

@@ -1,0 +1,66 @@
+"""Service: what all calls to a server share: its terms, its gate, its quotas, its meter, and whether it is closing."""
+
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+
+from marchwarden.errors import Busy
+from marchwarden.wire.callers import Caller, Guests, House, Terms
+from marchwarden.wire.gate import Gate
+from marchwarden.wire.meter import Meter
+from marchwarden.wire.quota import Quota
+
+
+class Working(Protocol):
+    """Something with work in hand that can be waited for, and stopped."""
+
+    async def idle(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Service:
+    """One for a server and the door before it. `ledger` is where calls are noted; in memory where it is None."""
+
+    def __init__(self, house: House | None = None, ledger: Path | None = None) -> None:
+        house = house or House()
+        self.terms: Terms = house.terms
+        self.guests: Guests = house.guests
+        self.ledger = ledger
+        self.gate = Gate(self.terms.concurrent, self.terms.queued)
+        self.quota = Quota()
+        self.meter = Meter()
+        self.working: set[Working] = set()
+        self.draining = False
+
+    def admit(self, caller: Caller) -> None:
+        """Count a call of the tool in; raises `Busy` where it must not begin."""
+        try:
+            if self.draining:
+                raise Busy("the server is stopping", max(1, round(self.terms.drain)))
+            self.quota.charge(caller)
+        except Busy:
+            self.meter.count("calls_total", client=caller.name, outcome="busy")
+            raise
+
+    async def drain(self) -> None:
+        """Let no further call begin, and wait for those under way as long as the terms allow."""
+        self.draining = True
+        with anyio.move_on_after(self.terms.drain):
+            for each in tuple(self.working):
+                await each.idle()
+
+    def stop(self) -> None:
+        self.draining = True
+        for each in self.working:
+            each.stop()
+
+    def metrics(self) -> str:
+        return self.meter.written(
+            {
+                "runs_in_flight": ("Runs that go on now.", self.gate.inside),
+                "runs_queued": ("Calls that wait for a place.", self.gate.waiting),
+                "draining": ("1 while the server is told to stop and lets its runs end.", float(self.draining)),
+            }
+        )

@@ -1,0 +1,49 @@
+"""Spans: runs as OpenTelemetry sees them. Without an exporter, which is the normal case, nothing is made of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from opentelemetry.trace import Span, get_tracer
+
+from marchwarden.contract import ResearchRequest, ResearchResult
+
+NAME: Final = "marchwarden"
+
+
+@dataclass(frozen=True)
+class RunSpan:
+    span: Span
+
+    def answered(self, result: ResearchResult) -> None:
+        if not self.span.is_recording():
+            return
+        self.span.set_attributes(
+            {
+                "marchwarden.trace_id": result.trace_id,
+                "marchwarden.tokens": result.cost_metadata.tokens_used,
+                "marchwarden.iterations": result.cost_metadata.iterations_run,
+                "marchwarden.citations": len(result.citations),
+                "marchwarden.confidence": result.confidence,
+                "gen_ai.request.model": result.cost_metadata.model_id,
+            }
+        )
+
+
+class Spans:
+    """What makes them, looked up once."""
+
+    def __init__(self) -> None:
+        self._tracer = get_tracer(NAME)
+
+    @contextmanager
+    def run(self, caller: str, request: ResearchRequest) -> Iterator[RunSpan]:
+        """One run. The question itself stays out: it may be nobody's business who looks at spans."""
+        span = self._tracer.start_span("research")
+        if span.is_recording():
+            span.set_attributes({"marchwarden.client": caller, "marchwarden.depth": request.depth.value})
+        try:
+            yield RunSpan(span)
+        finally:
+            span.end()

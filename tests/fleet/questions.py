@@ -1,0 +1,26 @@
+"""Questions to the world, as many as are wanted, no two alike, each with little to read."""
+
+import json
+from pathlib import Path
+
+ASKED = (
+    "How long is the main span of the Alder Bridge?",
+    "When was the Alder Bridge opened to traffic?",
+    "Who designed the Alder Bridge?",
+    "How many vehicles cross the Alder Bridge each day?",
+    "How high did the river Senn rise in 1954?",
+    "How long is the river Senn?",
+    "What did the Alder Bridge cost to build?",
+    "When was the weir at Dorn rebuilt?",
+)
+LIMITS = {"max_iterations": 1, "max_sources": 2, "token_budget": 12_000}
+
+
+def question(number: int) -> str:
+    return f"{ASKED[number % len(ASKED)]} (inquiry {number})"
+
+
+def written(path: Path, many: int) -> Path:
+    lines = [json.dumps({"id": at, "question": question(at), "constraints": LIMITS}) for at in range(many)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

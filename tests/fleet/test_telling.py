@@ -1,0 +1,82 @@
+"""The teller of a machine: shared by workers that would have the same, there until the last answer is kept."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+import pytest
+
+from marchwarden.errors import StorageError
+from marchwarden.fleet.calls import OUTCOME, Call, Failure, Outcome
+from marchwarden.fleet.teller import Teller, Window, listening
+from marchwarden.fleet.telling import LONGEST_NAME, Line, Telling, socket_of
+from marchwarden.minds.llm.model import Request
+from marchwarden.notes import FolderNotes
+from tests.cli.conftest import bare_environment
+
+
+def a_call(slot: str = "calls/a-run/x-1", model: str = "anthropic:claude") -> Call:
+    """Of a model that has no key: answered at once, and outside nobody is asked."""
+    return Call(slot, model, Request("", "what is a bridge?", "Plan", {}), 100, 5.0)
+
+
+async def test_workers_of_one_place_and_environment_share_a_teller(tmp_path):
+    environ = {**bare_environment(), "XDG_RUNTIME_DIR": str(tmp_path)}
+    one, other = Telling(environ, str(tmp_path / "traces")), Telling(environ, str(tmp_path / "traces"))
+    assert await one.process() == await other.process()
+    outcome = await other.call(a_call())
+    assert outcome is not None
+    assert outcome.failure is not None
+    assert "ANTHROPIC_API_KEY" in outcome.failure.detail
+    dead = await one.process()
+    os.kill(dead, 9)
+    await one.call(a_call("calls/a-run/x-2"))
+    assert await one.process() != dead
+    await one.close()
+    await other.close()
+
+
+def test_another_key_or_place_has_another_teller(tmp_path):
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path), "ANTHROPIC_API_KEY": "one", "PWD": "/here"}
+    same = socket_of({**environ, "PWD": "/there"}, "s3://runs")
+    assert socket_of(environ, "s3://runs") == same
+    assert socket_of({**environ, "ANTHROPIC_API_KEY": "two"}, "s3://runs") != same
+    assert socket_of(environ, "s3://others") != same
+
+
+def test_a_folder_that_others_can_enter_is_not_used():
+    with TemporaryDirectory() as short:
+        (Path(short) / f"marchwarden-{os.getuid()}").mkdir(mode=0o755)
+        with pytest.raises(StorageError, match="alone"):
+            socket_of({"XDG_RUNTIME_DIR": short}, "place")
+
+
+def test_a_folder_whose_name_is_too_long_for_a_socket_is_left_alone(tmp_path):
+    assert len(bytes(socket_of({"XDG_RUNTIME_DIR": str(tmp_path / ("long" * 20))}, "place"))) <= LONGEST_NAME
+
+
+async def test_a_window_stays_open_for_who_is_there_and_keeps_the_answers_of_who_left(tmp_path: Path):
+    notes = FolderNotes(tmp_path / "notes")
+    socket = socket_of({}, str(tmp_path))
+    async with anyio.create_task_group() as group:
+        group.start_soon(Window(Teller({}, notes), linger_sec=0.2).open, listening(socket))
+        line = await Line.to(socket)
+        assert line is not None
+        assert line.teller == os.getpid()
+        line.calls.write(OUTCOME.dump_json(Outcome()) + b"\n")
+        told = await line.call(a_call())
+        with anyio.move_on_after(0):
+            await line.call(a_call("calls/a-run/x-2"))
+        await line.close()
+    assert told is not None
+    assert notes.read("calls/a-run/x-1/answered") == OUTCOME.dump_json(told)
+    assert notes.read("calls/a-run/x-2/answered") is not None
+
+
+async def test_a_call_that_was_withdrawn_is_not_made(tmp_path):
+    notes = FolderNotes(tmp_path)
+    notes.write("calls/a-run/x-1/sent", b"withdrawn")
+    outcome = await Teller({}, notes).tell(a_call())
+    assert outcome.failure == Failure("the call was withdrawn before it was made")
+    assert notes.read("calls/a-run/x-1/answered") is None

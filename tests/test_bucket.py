@@ -1,0 +1,192 @@
+"""Traces, archive and notes in an object store: the guarantees of a disk, on moto's S3."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import httpx2
+import pytest
+from click.testing import CliRunner, Result
+
+from marchwarden.cli.browsing import house
+from marchwarden.cli.main import marchwarden
+from marchwarden.contract import ResearchRequest
+from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
+from marchwarden.loop import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.replay import differences
+from marchwarden.settings import Settings
+from marchwarden.store import Store
+from marchwarden.ui.shelf import Shelf
+from marchwarden.verification import verify
+from marchwarden.wire.serving import LEDGER, Stand
+from tests.cli.conftest import bare_environment
+from tests.fleet.engine import answers, free_port
+from tests.investigating import QUESTION, an_investigator
+from tests.world.memory import MemorySource
+
+obstore = pytest.importorskip("obstore", reason="no client of object stores: pip install 'marchwarden[s3]'")
+pytest.importorskip("moto.server", reason="no object store to test with: pip install 'moto[s3,server]'")
+
+from marchwarden.bucket import Bucket  # noqa: E402 - only where its library is
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Mapping[str, str]]:
+    """moto in a process of its own; what to set to reach it."""
+    port = free_port()
+    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            if answers(port):
+                break
+            try:
+                process.wait(0.1)
+            except subprocess.TimeoutExpired:
+                continue
+        yield {
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        }
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def place(service) -> str:
+    """A bucket of its own."""
+    name = f"runs-{uuid4()}"
+    httpx2.put(f"{service['AWS_ENDPOINT_URL']}/{name}", timeout=30).raise_for_status()
+    return f"s3://{name}/team"
+
+
+def at(place: str, service: Mapping[str, str], home: object) -> Store:
+    return Store.at(place, {**service, "MARCHWARDEN_HOME": str(home)})
+
+
+def investigator(store: Store, source: MemorySource | None = None) -> Investigator:
+    embedded = ExtractiveMind()
+    return Investigator(source or MemorySource(), embedded, store=store, fallback=embedded)
+
+
+async def test_a_run_in_a_bucket_is_proved_from_an_empty_home_elsewhere(tmp_path, place, service):
+    here = await an_investigator(tmp_path / "here").research(QUESTION)
+    there = await investigator(at(place, service, tmp_path / "one")).research(QUESTION)
+    assert {*differences(here, there)} == {"trace_id"}
+    elsewhere = at(place, service, tmp_path / "another")
+    assert elsewhere.traces() == [there.trace_id]
+    assert all(check.proved for check in verify(elsewhere, there.trace_id))
+    again = await investigator(elsewhere).rerun(there.trace_id, rethink=True)
+    assert differences(there, again) == ()
+    with pytest.raises(UnknownTrace):
+        elsewhere.chain(str(uuid4()))
+
+
+async def test_a_body_changed_in_the_bucket_is_noticed(tmp_path, place, service):
+    store = at(place, service, tmp_path)
+    result = await investigator(store).research(QUESTION)
+    kept = result.citations[0].text_hash
+    assert kept is not None
+    plain = kept.removeprefix("sha256:")
+    bucket = Bucket.at(place, service)
+    bucket.replace(f"archive/{plain[:2]}/{plain[2:]}", b"something else")
+    with pytest.raises(ArchiveDamaged):
+        store.archive.load(kept)
+    assert not all(check.proved for check in verify(at(place, service, tmp_path / "other"), result.trace_id))
+
+
+async def test_a_trace_changed_in_the_bucket_is_noticed(tmp_path, place, service):
+    store = at(place, service, tmp_path)
+    result = await investigator(store).research(QUESTION)
+    bucket, name = Bucket.at(place, service), f"traces/{result.trace_id}.jsonl"
+    bucket.replace(name, store.content(result.trace_id).replace(b"1931", b"1932"))
+    assert store.chain(result.trace_id).damage
+
+
+async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goes_on(tmp_path, place, service):
+    store, trace_id = at(place, service, tmp_path), str(uuid4())
+    request_of = investigator(store).opening
+    opening = request_of(ResearchRequest(question=QUESTION))
+    first, second = store.take_up(trace_id, opening), store.take_up(trace_id, opening)
+    second.note("search", "bridges", "first come", {"result": []})
+    with pytest.raises(TraceHeld):
+        first.note("search", "rivers", "too late", {"result": []})
+    assert [entry.action for entry in store.chain(trace_id).entries] == ["start", "search"]
+    source = MemorySource()
+    result = await investigator(store, source).take_up(trace_id, ResearchRequest(question=QUESTION))
+    assert result.trace_id == trace_id
+    assert result.citations
+
+
+async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_late(tmp_path, place, service):
+    store, trace_id, request = at(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
+    late = store.take_up(trace_id, investigator(store).opening(request))
+    result = await investigator(store).take_up(trace_id, request)
+    kept = store.content(trace_id)
+    assert await investigator(store).take_up(trace_id, request) == result
+    late.note("result", "", "too late", {"result": {}})
+    late.close()
+    assert store.content(trace_id) == kept
+    assert Bucket.at(place, service).names(f"traces/{trace_id}/") == []
+
+
+def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, place, service):
+    notes = at(place, service, tmp_path).notes
+    assert notes.write("calls/run/asked", b"first")
+    assert not notes.write("calls/run/asked", b"second")
+    assert notes.read("calls/run/asked") == b"first"
+    notes.clear("calls/run")
+    notes.clear("calls/run")
+    assert notes.read("calls/run/asked") is None
+
+
+def settings_of(place: str, service: Mapping[str, str], home: Path) -> Settings:
+    """Of a machine whose traces are in the bucket."""
+    environ = {**bare_environment(), **service, "MARCHWARDEN_TRACE_DIR": place, "MARCHWARDEN_HOME": str(home)}
+    return Settings.of(environ, "")
+
+
+def told(place: str, service: Mapping[str, str], home: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(marchwarden, arguments, obj=settings_of(place, service, home))
+
+
+@pytest.fixture
+def run_there(tmp_path, place, service) -> str:
+    """The trace id of a run that some other machine kept in the bucket."""
+    (tmp_path / "notes.md").write_text("The Alder Bridge was opened in 1931.\n")
+    asked = ("ask", QUESTION, "--files", str(tmp_path / "notes.md"), "--mind", "extractive", "--json")
+    done = told(place, service, tmp_path / "first", *asked)
+    assert done.exit_code == 0, done.stderr
+    return str(json.loads(done.stdout)["trace_id"])
+
+
+def test_every_command_that_looks_at_a_run_finds_it_in_the_bucket(tmp_path, place, service, run_there):
+    for command in ("verify", "replay", "resume", "refresh"):
+        done = told(place, service, tmp_path / "other", command, run_there)
+        assert done.exit_code == 0, (command, done.output)
+    assert run_there in told(place, service, tmp_path / "other", "traces", "--json").stdout
+    assert "extractive" in told(place, service, tmp_path / "other", "costs", "--by", "model").stdout
+    written = told(place, service, tmp_path / "other", "report", run_there, "-o", str(tmp_path / "report.html"))
+    assert written.exit_code == 0, written.output
+    assert "1931" in (tmp_path / "report.html").read_text()
+    page = house(settings_of(place, service, tmp_path / "other"), Path(place))
+    assert [run.trace_id for run in Shelf(page.store).runs()] == [run_there]
+
+
+def test_what_is_for_folders_alone_says_so(tmp_path, place, service):
+    refused = told(place, service, tmp_path, "gc")
+    assert isinstance(refused.exception, InvalidInput)
+    assert place in str(refused.exception)
+    assert "Traceback" not in told(place, service, tmp_path, "doctor", "--offline").output
+
+
+def test_a_server_keeps_its_ledger_on_its_own_machine_where_traces_are_in_a_bucket(tmp_path, place, service):
+    stood = Stand("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
+    assert stood.ledger == tmp_path / "nearby" / LEDGER

@@ -1,0 +1,50 @@
+"""The compose file of the operating guide, as far as it can be held to anything without running it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marchwarden.cli.working import worker
+from tests.fleet.engine import ROOT
+
+yaml = pytest.importorskip("yaml", reason="nothing to read YAML with: pip install pyyaml")
+
+
+@pytest.fixture
+def services() -> dict[str, Any]:
+    services: dict[str, Any] = yaml.safe_load((ROOT / "docs/operating/compose.yaml").read_text())["services"]
+    return services
+
+
+def test_the_workers_of_the_compose_file_are_told_what_a_worker_understands(services):
+    name, *arguments = services["worker"]["command"]
+    assert name == "worker"
+    with worker.make_context(name, arguments) as context:
+        assert context.params["temporal"] == "temporal:7233"
+        drain = context.params["drain"]
+    assert int(services["worker"]["stop_grace_period"].removesuffix("s")) > drain
+
+
+def test_the_image_is_built_from_our_own_and_with_extras_that_there_are(services):
+    build = services["worker"]["build"]
+    context = (ROOT / "docs/operating" / build["context"]).resolve()
+    assert 'ENTRYPOINT ["marchwarden"]' in (context / "Dockerfile").read_text()
+    project = Path(context / "pyproject.toml").read_text()
+    for extra in re.findall(r"\w+", build["args"]["EXTRAS"]):
+        assert re.search(rf"^{extra} = \[", project, re.MULTILINE), extra
+
+
+def test_everybody_waits_for_somebody_who_is_there(services):
+    for service in services.values():
+        for name, wait in service.get("depends_on", {}).items():
+            assert wait["condition"] != "service_healthy" or "healthcheck" in services[name]
+            if wait["condition"] == "service_completed_successfully":
+                assert services[name]["restart"].startswith("on-failure"), f"{name} never ends"
+
+
+def test_no_password_stands_in_the_file():
+    text = (ROOT / "docs/operating/compose.yaml").read_text()
+    for name, value in re.findall(r"(\w*(?:PASSWORD|PWD|KEY)\w*): (.*)", text):
+        assert value.startswith("${"), name

@@ -1,0 +1,88 @@
+"""Spans: sent where the standard variables say, and nothing loaded or sent where they say nothing."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+SERVING = """
+import anyio, os, sys
+from mcp import Client
+from marchwarden.wire.exporting import exporting
+from tests.wire.scripted import Answering, server_of
+
+async def ask():
+    async with Client(server_of(Answering())) as client:
+        assert not (await client.call_tool("research", {"question": "what nobody may read"})).is_error
+
+with exporting(os.environ):
+    anyio.run(ask)
+print("opentelemetry.sdk" in sys.modules)
+"""
+
+
+class Collector(ThreadingHTTPServer):
+    """An OTLP collector that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Inbox)
+        self.bodies: list[bytes] = []
+
+
+class Inbox(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        assert isinstance(self.server, Collector)
+        self.server.bodies.append(self.rfile.read(int(self.headers["content-length"])))
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name the standard library gives it
+        pass
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def ran(**more: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    done = subprocess.run(
+        [sys.executable, "-c", SERVING], env={**kept, **more}, capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.strip()
+
+
+def test_every_run_is_a_span_at_the_configured_endpoint_and_its_question_stays_here(collector: Collector) -> None:
+    pytest.importorskip("opentelemetry.sdk", reason="needs the extra: pip install 'marchwarden[otel]'")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest  # noqa: PLC0415
+
+    port = collector.server_address[1]
+    assert ran(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", NO_PROXY="127.0.0.1") == "True"
+    spans = {}
+    for body in collector.bodies:
+        assert b"what nobody may read" not in body
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+            assert 'key: "service.name"' in str(resource.resource)
+            spans.update({span.name: span for scope in resource.scope_spans for span in scope.spans})
+    research, call = spans["research"], spans["tools/call research"]
+    assert research.parent_span_id == call.span_id
+    told = {each.key: each.value for each in research.attributes}
+    assert told["marchwarden.tokens"].int_value == 120
+    assert told["marchwarden.client"].string_value == "anybody"
+
+
+def test_without_an_endpoint_nothing_of_it_is_loaded() -> None:
+    assert ran() == "False"
