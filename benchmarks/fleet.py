@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.fleet.engine import Hand, Server, running, temporal
 from tests.fleet.questions import written
 from tests.world.model_orders import Orders

@@ -23,7 +23,7 @@ from marchwarden.store import Store
 from marchwarden.ui.shelf import Shelf
 from marchwarden.verification import verify
 from marchwarden.wire.serving import LEDGER, Stand
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.fleet.engine import answers, free_port
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.fleet.engine import Hand, Server
 from tests.world.world import World
 

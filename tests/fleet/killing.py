@@ -22,7 +22,7 @@ from typing import Self
 from marchwarden.contract import ResearchResult
 from marchwarden.replay import differences
 from marchwarden.store import Store
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 from tests.fleet.engine import Hand, Server, running
 from tests.fleet.questions import written
 from tests.world.model_orders import Orders

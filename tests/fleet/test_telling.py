@@ -13,7 +13,7 @@ from marchwarden.fleet.teller import Teller, Window, listening
 from marchwarden.fleet.telling import LONGEST_NAME, Line, Telling, socket_of
 from marchwarden.minds.llm.model import Request
 from marchwarden.notes import FolderNotes
-from tests.cli.conftest import bare_environment
+from tests.cli.in_process import bare_environment
 
 
 def a_call(slot: str = "calls/a-run/x-1", model: str = "anthropic:claude") -> Call:
