@@ -282,19 +282,22 @@ async def test_told_to_stop_it_lets_runs_end_and_begins_no_other(
         said = BufferedByteReceiveStream(process.stdout)
         with anyio.fail_after(60), ended_with(process):
             url = (await said.receive_until(b"\n", 1000)).decode()
-            async with Client(url, mode="legacy") as client, asking(client, ASKED, replies):
-                assert await said.receive_until(b"\n", 1000) == b"reached"
-                process.send_signal(signals[0])
-                if signals[0] is signal.SIGTERM:
-                    assert await said.receive_until(b"\n", 1000) == b"draining"
-                    assert (await got(url, "/healthz")).status_code == 503
-                    async with Client(url) as late:
-                        with pytest.raises(MCPError, match=r"the server is stopping: try again in \d+ seconds"):
-                            await late.call_tool("research", other(2))
-                for again in signals[1:]:
-                    process.send_signal(again)
-                if is_let_go:
-                    await process.stdin.send(b"\n")
+            async with Client(url, mode="legacy") as client:
+                # Else the client asks for the tool's schema after the answer, of a server that is gone.
+                await client.list_tools()
+                async with asking(client, ASKED, replies):
+                    assert await said.receive_until(b"\n", 1000) == b"reached"
+                    process.send_signal(signals[0])
+                    if signals[0] is signal.SIGTERM:
+                        assert await said.receive_until(b"\n", 1000) == b"draining"
+                        assert (await got(url, "/healthz")).status_code == 503
+                        async with Client(url) as late:
+                            with pytest.raises(MCPError, match=r"the server is stopping: try again in \d+ seconds"):
+                                await late.call_tool("research", other(2))
+                    for again in signals[1:]:
+                        process.send_signal(again)
+                    if is_let_go:
+                        await process.stdin.send(b"\n")
             await process.stdin.aclose()
             assert await process.wait() == 0
     (reply,) = replies

@@ -78,7 +78,13 @@ class Door:
                     message["status"] = TOO_MANY
             await send(message)
 
-        await self._application({**scope, PLACE: exchange, "user": self._users[caller.name]}, receive, sent)
+        passed_on = {**scope, PLACE: exchange, "user": self._users[caller.name]}
+        if scope["method"] != "POST":
+            # A stream that only listens has no end to wait for.
+            await self._application(passed_on, receive, sent)
+            return
+        with self._service.answering():
+            await self._application(passed_on, receive, sent)
 
 
 def _sent_away(error: Busy) -> Response:

@@ -1,5 +1,7 @@
 """Service: what all calls to a server share: its terms, its gate, its quotas, its meter, and whether it is closing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +35,8 @@ class Service:
         self.meter = Meter()
         self.working: set[Working] = set()
         self.draining = False
+        self._answering = 0
+        self._answered = anyio.Event()
 
     def admit(self, caller: Caller) -> None:
         """Count a call of the tool in; raises `Busy` where it must not begin."""
@@ -44,12 +48,25 @@ class Service:
             self.meter.count("calls_total", client=caller.name, outcome="busy")
             raise
 
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Around an answer: a server that drains stays until it is wholly sent."""
+        self._answering += 1
+        try:
+            yield
+        finally:
+            self._answering -= 1
+            self._answered.set()
+
     async def drain(self) -> None:
-        """Let no further call begin, and wait for those under way as long as the terms allow."""
+        """Let no further call begin, and wait for those under way and their answers as long as the terms allow."""
         self.draining = True
         with anyio.move_on_after(self.terms.drain):
             for each in tuple(self.working):
                 await each.idle()
+            while self._answering:
+                self._answered = anyio.Event()
+                await self._answered.wait()
 
     def stop(self) -> None:
         self.draining = True
