@@ -1,6 +1,6 @@
 """What to read next: the best unread passages for the question and what it still lacks. Decides nothing else."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 

@@ -22,6 +22,6 @@ def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
         ("What birthplace had Ann, where was she born?", False),
     ],
 )
-def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:  # noqa: FBT001
+def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:
     stems = Stems()
     assert goes_through_another(stems.of(question), stems) is through
