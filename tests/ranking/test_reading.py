@@ -31,6 +31,13 @@ def test_the_best_passages_come_first_and_unrelated_ones_are_not_wanted() -> Non
     assert 1 not in [passage.document for passage in listed.passages]
 
 
+def test_of_every_document_that_holds_a_word_of_it_the_best_passage_is_wanted() -> None:
+    good = "The grey heron eats fish, and where the heron eats fish the grey heron stays, as herons do."
+    poor = " ".join(["Much is told of ponds, of reeds, of boats, of rain and of mist in the morning."] * 9) + " Fish."
+    notebook = notebook_of(good, poor, question="Where does the grey heron eat fish?")
+    assert {passage.document for passage in reading_list(PassageIndex(notebook), 1000).passages} == {0, 1}
+
+
 def test_what_was_read_is_not_listed_again() -> None:
     notebook = notebook_of(paragraphs("heron", "heron nest"), question="heron")
     index = PassageIndex(notebook)

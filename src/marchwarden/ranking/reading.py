@@ -1,6 +1,6 @@
 """What to read next: the best unread passages for the question and what it still lacks. Decides nothing else."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,8 +85,13 @@ def _rankings(index: PassageIndex) -> Iterator[Sequence[Ranked]]:
             yield ranking
 
 
-def _worth_reading(ranking: Sequence[Ranked]) -> Iterable[Ranked]:
-    return (rank for rank in ranking if rank.score >= WORTH_READING * ranking[0].score)
+def _worth_reading(ranking: Sequence[Ranked]) -> Iterator[Ranked]:
+    """Those that come near the best, and of every document, which was fetched for some reason, its own best."""
+    met: set[int] = set()
+    for rank in ranking:
+        if rank.score >= WORTH_READING * ranking[0].score or rank.passage.document not in met:
+            met.add(rank.passage.document)
+            yield rank
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

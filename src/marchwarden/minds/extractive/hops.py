@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from marchwarden.minds.extractive.question import NAME
-from marchwarden.minds.extractive.related import related
+from marchwarden.minds.extractive.related import goes_through_another, related
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
@@ -48,9 +48,9 @@ def leads(survey: Survey, stems: Stems) -> list[str]:
 
 
 def leaves_open(survey: Survey, stems: Stems) -> bool:
-    """Whether the question holds two things against each other, or has words its best sentence does not meet."""
+    """Whether the question asks for two things, or through another, or has words its best sentence does not meet."""
     best = survey.best_for("")
-    if best is None or len(survey.aspects) > 1:
+    if best is None or len(survey.aspects) > 1 or goes_through_another(survey.whole.question.stems, stems):
         return best is not None
     held = best.statement.distinct | best.statement.title
     kin = related(survey.whole.question.stems, stems)

@@ -32,7 +32,7 @@ class Expected(Enum):
     ANYTHING = auto()
 
 
-_WHICH: Final = r"\b(?:what|which) (?:\w+ )?"
+_WHICH: Final = r"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?"
 _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
     (Expected.DATE, r"\bwhen\b(?! (?:a|an|the|you|i|we|it|someone)\b)|\bwhen (?:was|were|is|did|does|do|will)\b"),
     (Expected.DATE, rf"{_WHICH}(?:year|date|day|month|century|decade)\b"),
@@ -48,7 +48,7 @@ _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
         rf"{_WHICH}(?:person|man|woman|act(?:or|ress)|author|artist|singer|president|king|queen|player)\b",
     ),
     (Expected.PLACE, rf"\bwhere\b|{_WHICH}(?:country|city|state|place|town|region|continent|county|river|location)\b"),
-    (Expected.DEFINITION, r"\bwhat does .{1,60} mean|\bdefin(?:e|ition)\b|\bmeaning of\b"),
+    (Expected.DEFINITION, r"\bwhat do(?:es)? .{1,60} (?:mean|stand for)\b|\bdefin(?:e|ition)\b|\bmeaning of\b"),
     (Expected.DEFINITION, r"^\W*what (?:is|are|was|were) (?:a |an |the )?[\w'’ -]{2,40}\W*$"),
 )
 _PATTERNS: Final = tuple((kind, re.compile(sign, re.IGNORECASE)) for kind, sign in _SIGNS)

@@ -20,7 +20,7 @@ ON_TOPIC: Final = 0.3
 AROUND: Final = 0.22
 STANDING: Final = 0.22
 IN_ORDER: Final = 0.05
-RIGHT_KIND: Final = 0.09
+RIGHT_KIND: Final = 0.16
 OPENING: Final = 0.05
 UNFINISHED: Final = 0.9
 

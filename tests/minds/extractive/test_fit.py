@@ -1,0 +1,64 @@
+"""Whether a sentence holds the kind of thing that is asked for."""
+
+import pytest
+
+from marchwarden.minds.extractive.fit import OF_SOMETHING_ELSE, fit
+from marchwarden.minds.extractive.question import understood
+from marchwarden.ranking.terms import Stems
+
+
+def fits(question, sentence):
+    return fit(understood(question, Stems()), sentence)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "beside_it"),
+    [
+        ("How many arches does the bridge have?", "It stands on 12 brick arches.", "It was opened in 1894."),
+        ("What is the mortality rate in adults?", "It kills 10 % of adults.", "It was seen in 35 adults."),
+        ("How much did the bridge cost, at what price?", "It cost £3 million.", "It took 3 years to build."),
+        ("How old was she?", "She was 41 years of age.", "She wrote 41 novels."),
+        ("How high is the tower?", "The tower rises 324 metres.", "The tower has 1,665 steps."),
+        ("How long is the gene?", "It counts 27,534 nucleotides.", "It has 27,534 variants."),
+        ("How often do they meet?", "They meet twice a year.", "They met 12 men."),
+    ],
+)
+def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answer, beside_it):
+    assert fits(question, answer) == 1
+    assert fits(question, beside_it) == OF_SOMETHING_ELSE
+
+
+def test_a_sentence_without_a_new_number_answers_no_question_for_one():
+    assert fits("How many of the 12 arches fell?", "Of the 12 arches many fell.") == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What is hepcidin?", "Hepcidin is a peptide hormone."),
+        ("What is HTS?", "They were found by a high-throughput screening (HTS) of drugs."),
+        ("What is an ELISA?", "Samples went through an ELISA (enzyme-linked immunosorbent assay)."),
+        ("What does GDP stand for?", "GDP stands for gross domestic product."),
+        ("Define a caisson", "A caisson, in a word, holds. A caisson is a watertight chamber."),
+    ],
+)
+def test_a_definition_is_known_by_its_form(question, sentence):
+    assert fits(question, sentence) == 1
+
+
+def test_a_sentence_about_the_thing_defines_it_less():
+    assert fits("What is hepcidin?", "Increased hepcidin concentrations are a sign of infection.") == 0.5
+    assert fits("What is hepcidin?", "Iron was low.") < 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "no_answer"),
+    [
+        ("Who designed the bridge?", "It was designed by Mara Lind.", "It was designed in a hurry."),
+        ("Where does the river rise?", "It rises in Moravia.", "It rises every spring."),
+        ("When was the bridge opened?", "It was opened in 1894.", "It was opened by a duke."),
+        ("Why did it fall?", "It fell because of the wind.", "It fell at night."),
+    ],
+)
+def test_names_places_dates_and_reasons_are_there_or_not(question, answer, no_answer):
+    assert (fits(question, answer), fits(question, no_answer)) == (1, 0)

@@ -1,0 +1,27 @@
+"""Relations: what stands for what, and questions that lead through one to another."""
+
+import pytest
+
+from marchwarden.minds.extractive.related import goes_through_another, related
+from marchwarden.ranking.terms import Stems
+
+
+def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
+    stems = Stems()
+    assert "marri" in related(stems.of("the husband of Ann Lee"), stems)["husband"]
+
+
+@pytest.mark.parametrize(
+    ("question", "through"),
+    [
+        ("Where was the director of the film Alder born?", True),
+        ("Who is the spouse of the composer of Alder?", True),
+        ("Where did Ann Lee's husband die?", True),
+        ("Who directed the film Alder?", False),
+        ("When was Ann Lee born?", False),
+        ("What birthplace had Ann, where was she born?", False),
+    ],
+)
+def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:
+    stems = Stems()
+    assert goes_through_another(stems.of(question), stems) is through
