@@ -1,16 +1,16 @@
 """What the signs of an answer are worth: learned on one half of some suites' questions, measured on the other.
 
-    python -m benchmarks.matching SUITE... [--limit N] [--seed N] [--semantic MODEL]
+    python -m benchmarks.matching SUITE[=WEIGHT]... [--limit N] [--seed N] [--semantic MODEL]
 
-A suite is a folder with docs.jsonl and questions.jsonl. Questions about the same document stay in the same half. The
-last lines are what signs.toml should hold, fitted on all halves.
+A suite is a folder with docs.jsonl and questions.jsonl; it counts as much as any other, or WEIGHT times that. Questions
+about the same document stay in the same half. The last lines are what signs.toml should hold, fitted on all halves.
 """
 
 import argparse
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,9 @@ from marchwarden.ranking.semantic import Meaning, Similarity
 from marchwarden.ranking.terms import Stems
 from marchwarden.researchers.files.agent import FilesResearcher
 
-HELPS: Final = frozenset({"standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"})
+HELPS: Final = frozenset(
+    {"bears", "standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"}
+)
 A_SUITE_COUNTS: Final = 1000.0
 HELD: Final = 2.0
 AT_MOST: Final[Mapping[str, float]] = {"figure_lacking": -0.7}
@@ -45,6 +47,7 @@ class Asked:
     amounts: Mapping[str, float]
     answerable: bool
     right: bool
+    counts: float = 1.0
 
 
 class Watching(ExtractiveMind):
@@ -90,7 +93,7 @@ def _half(question: Question) -> int:
 
 def learned(known: Sequence[Asked]) -> dict[str, float]:
     sizes = {name: sum(each.suite == name for each in known) for name in {each.suite for each in known}}
-    outcomes = [Outcome(each.amounts, each.right, A_SUITE_COUNTS / sizes[each.suite]) for each in known]
+    outcomes = [Outcome(each.amounts, each.right, each.counts * A_SUITE_COUNTS / sizes[each.suite]) for each in known]
     return fitted(outcomes, {name: _weight(name) for name in known[0].amounts})
 
 
@@ -149,8 +152,8 @@ def main() -> None:
     given = parser.parse_args()
     similarity = Meaning(given.semantic) if given.semantic else None
     known = [
-        each
-        for name in given.suites
+        replace(each, counts=float(weight or 1))
+        for name, _, weight in (told.partition("=") for told in given.suites)
         for each in anyio.run(asked, Suite.load(name), given.limit, given.seed, similarity)
     ]
     print("\n".join(report(known)))

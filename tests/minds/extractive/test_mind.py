@@ -85,7 +85,7 @@ async def test_nothing_read_means_nothing_claimed() -> None:
 
 async def test_a_near_miss_is_called_the_closest_passage_not_an_answer() -> None:
     notebook = notebook_of(
-        "When did the heron colony at Lake Orta move south?", "The heron colony at Lake Orta is large."
+        "When did the heron colony at Lake Orta move south?", "The heron colony at Lake Orta is to move."
     )
     draft = await concluded(notebook)
     assert 0.3 <= draft.match < 0.6

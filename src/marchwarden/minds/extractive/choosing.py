@@ -6,8 +6,9 @@ from itertools import accumulate
 from typing import Final
 
 from marchwarden.minds.extractive.antecedents import spoken_of
+from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open
-from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match, match_of
+from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.notebook import Claim
@@ -66,7 +67,7 @@ def chosen(survey: Survey, quarrelling: Sequence[Judged], stems: Stems) -> list[
 
 def claim(survey: Survey, pick: Pick) -> Claim:
     scorer = survey.scorer(pick.judged.aspect)
-    return Claim(pick.text, pick.evidence, round(match_of(pick.judged, scorer), 3))
+    return Claim(pick.text, pick.evidence, round(bearing(pick.judged, scorer), 3))
 
 
 def _best(survey: Survey) -> list[Judged]:

@@ -14,6 +14,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from marchwarden.fitting import logistic
+from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.opposites import denied, excluded
 from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.scoring import Scorer
@@ -30,6 +31,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 class Signs:
     """One question beside the best that was read for it; shares, or 1 for yes.
 
+    `bears`: how much the sentence has to do with the question at all.
     `standing`: the question's words in the passage, their rarity and repetition counted.
     `said_back`: the share of the sentence that is the question's own words, up to a half: the rest must tell something.
     `number_lacking`: the passage lacks a number of the question.
@@ -43,6 +45,7 @@ class Signs:
     `meant`, `meant_around`: how near the best sentences, and the passage, come to it in meaning, where that is known.
     """
 
+    bears: float
     standing: float
     said_back: float
     number_lacking: float
@@ -68,6 +71,7 @@ def signs(survey: Survey, scorer: Scorer, best: Judged) -> Signs:
     passage = survey.notebook.text_of(statement.passage)
     among = (best, *survey.ranked[:AMONG_THE_BEST])
     return Signs(
+        bears=bearing(best, scorer),
         standing=best.score.standing,
         said_back=min(repeated / max(len(statement.stems), 1), HALF),
         number_lacking=float(not _numbers(question.text) <= _numbers(passage)),
