@@ -7,7 +7,7 @@ from marchwarden.minds.extractive.question import understood
 from marchwarden.ranking.terms import Stems
 
 
-def fits(question, sentence):
+def fits(question: str, sentence: str) -> float:
     return fit(understood(question, Stems()), sentence)
 
 
