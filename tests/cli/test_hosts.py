@@ -81,6 +81,13 @@ def test_settings_are_passed_on_with_whole_paths_but_no_address_that_holds_a_pas
     assert told == {"MARCHWARDEN_MODEL": "ollama:qwen3", "MARCHWARDEN_HOME": home, "MARCHWARDEN_TRACE_DIR": runs}
 
 
+def test_a_bucket_is_passed_on_as_it_is(shell: Shell):
+    done = shell.run("mcp-config", "cursor", MARCHWARDEN_TRACE_DIR="s3://team/runs")
+    told = server("cursor", done.stdout)["env"]
+    assert isinstance(told, dict)
+    assert told["MARCHWARDEN_TRACE_DIR"] == "s3://team/runs"
+
+
 def test_an_unknown_host_is_refused_with_those_there_are(shell: Shell):
     done = shell.run("mcp-config", "emacs")
     assert (done.returncode, "claude-desktop" in done.stderr) == (2, True)

@@ -78,7 +78,8 @@ def _plain(environ: Mapping[str, str]) -> dict[str, str]:
     for each in VARIABLES:
         value = environ.get(each.name, "")
         if value and not each.is_key and each.name not in _OWN and not _password(value):
-            told[each.name] = str(Path(value).expanduser().absolute()) if each.is_path else value
+            is_folder = each.is_path and "://" not in value
+            told[each.name] = str(Path(value).expanduser().absolute()) if is_folder else value
     return told
 
 

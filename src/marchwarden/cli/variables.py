@@ -52,6 +52,18 @@ SECTIONS: dict[str, tuple[Variable, ...]] = {
         Variable("MARCHWARDEN_TRACE_DIR", "traces and the archive alone", is_path=True),
         Variable("MARCHWARDEN_RESEARCHERS", "the file of registered researchers", is_path=True),
     ),
+    "An object store, for traces in s3://BUCKET/PREFIX": (
+        Variable("AWS_ACCESS_KEY_ID", "who writes there", is_key=True),
+        Variable("AWS_SECRET_ACCESS_KEY", "and the secret", is_key=True),
+        Variable("AWS_REGION", "where the bucket is", "eu-central-1"),
+        Variable("AWS_ENDPOINT_URL", "where the store is, if it is not Amazon's", "http://127.0.0.1:9000"),
+    ),
+    "A fleet, and a service": (
+        Variable("MARCHWARDEN_LIMITS", "limits of all workers together", "tavily=5/s dollars=50/day"),
+        Variable("MARCHWARDEN_TEMPORAL_NAMESPACE", "the namespace of the fleet", "default"),
+        Variable("MARCHWARDEN_TEMPORAL_API_KEY", "the key of its Temporal server", is_key=True),
+        Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "where a server sends its spans", "http://127.0.0.1:4318"),
+    ),
     "The operational log, and errors": (
         Variable("MARCHWARDEN_LOG_LEVEL", "DEBUG, INFO, WARNING, ERROR or OFF", "INFO"),
         Variable("MARCHWARDEN_LOG_FORMAT", "console or json", "json"),

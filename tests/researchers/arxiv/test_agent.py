@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden.contract import Authority, Depth, GapCategory, ResearchResult
+from marchwarden.contract import Authority, Depth, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.extraction import Extractor
 from marchwarden.loop import Investigator
@@ -31,11 +31,14 @@ class Desk:
         self.extractor = extractor
         self.store = Store(folder / "traces")
 
-    async def ask(self, question: str = GUST, trouble: str = "", **environ: str) -> ResearchResult:
+    async def ask(
+        self, question: str = GUST, trouble: str = "", sources: int | None = None, **environ: str
+    ) -> ResearchResult:
         source = a_source(self.world, self.folder, self.extractor, {**self.world.arxiv_environ(trouble), **environ})
         mind = ExtractiveMind()
         investigator = Investigator(source, mind, store=self.store, fallback=mind, name="arxiv")
-        return await investigator.research(question, depth=Depth.SHALLOW)
+        limits = ResearchConstraints() if sources is None else ResearchConstraints(max_sources=sources)
+        return await investigator.research(question, depth=Depth.SHALLOW, constraints=limits)
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def desk(world: World, tmp_path: Path, extractor: Extractor) -> Desk:
 
 
 async def test_an_answer_cites_the_section_of_a_version(desk: Desk) -> None:
-    found = await desk.ask()
+    found = await desk.ask(sources=1)
     assert "41 metres per second" in found.answer
     first = found.citations[0]
     assert (first.source, first.locator) == ("arxiv", "https://arxiv.org/abs/2104.12255v2#S2.SS1")
