@@ -1,3 +1,3 @@
-from marchwarden.cli.main import main
+from marchwarden.cli.main import program
 
-main()
+program()

@@ -1,7 +1,8 @@
-"""Workers as they are started: one that is told to stop."""
+"""The commands of the fleet as they are started: a worker told to stop, and one that only asks."""
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +30,10 @@ def test_a_worker_told_to_stop_finishes_what_it_has(tmp_path, server, world):
     assert all(b'"action":"result"' in trace for trace in traces)
     lines = (tmp_path / "results.jsonl").read_text().splitlines()
     assert all(json.loads(line)["result"]["trace_id"] for line in lines)
+
+
+def test_a_command_that_asked_the_engine_ends_in_peace(tmp_path, server, world):
+    command = [sys.executable, "-m", "marchwarden", "runs", "list", "--temporal", server.address]
+    for _ in range(4):
+        done = subprocess.run(command, env=environ(world, tmp_path), capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -4,6 +4,7 @@ Exit codes: 0 answered with evidence, 1 landed without evidence or a check faile
 Nothing heavier than click is loaded here: a command imports what it needs when it runs.
 """
 
+import atexit
 import os
 import sys
 from collections.abc import Sequence
@@ -105,6 +106,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(*_told(error))
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def program() -> None:
+    """`main`, and the end of its process."""
+    try:
+        main()
+    except SystemExit as ended:
+        if "temporalio" in sys.modules:
+            _end_at_once(ended.code if isinstance(ended.code, int) else 1)
+        raise
+
+
+def _end_at_once(status: int) -> None:
+    """Temporal's threads may be on their way out of Python still; one that takes itself apart meanwhile aborts."""
+    atexit._run_exitfuncs()  # noqa: SLF001 - what is to be done at the end is done
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _told(error: Exception) -> tuple[str, int]:
