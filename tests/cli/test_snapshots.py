@@ -35,7 +35,12 @@ TRANSCRIPTS: dict[str, list[list[str]]] = {
     "verbose": [["ask", QUESTION, "--files", "library", "--local", "--depth", "shallow", "--verbose"]],
     "traces": [["traces"], ["traces", "--search", "zebra"]],
     "verify": [["verify", "TRACE_ID"]],
-    "replay": [["replay", "TRACE_ID"], ["replay", "TRACE_ID", "--rerun"]],
+    # Over one document: several are kept in the order in which they happen to arrive.
+    "replay": [
+        ["ask", QUESTION, "--files", "library/people", "--local"],
+        ["replay", "TRACE_ID"],
+        ["replay", "TRACE_ID", "--rerun"],
+    ],
     "report": [["report", "TRACE_ID", "-o", "report.html"]],
     "costs": [["costs"], ["costs", "--by", "model"]],
     "researchers": [["researchers"]],

@@ -39,7 +39,8 @@ class Watcher:
             self.live.update(self.board())
         elif not speaks_on_stderr(logging.INFO):
             who = f"{_who(progress)}: " if _who(progress) else ""
-            line = f"{who}{progress.message} ({_left(progress)}, {_sources(progress)})"
+            counted_so_far = f" ({_left(progress)}, {_sources(progress)})" if progress.token_budget else ""
+            line = f"{who}{progress.message}{counted_so_far}"
             self.console.print(Text(one_line(line, _LONGEST)), soft_wrap=True)
 
     def board(self) -> RenderableType:
@@ -66,6 +67,9 @@ def _who(progress: Progress) -> str:
 
 
 def _left(progress: Progress) -> str:
+    """Nothing, as long as nobody has the run in hand."""
+    if not progress.token_budget:
+        return ""
     left = max(progress.token_budget - progress.tokens_used, 0)
     return f"{left} of {progress.token_budget} tokens left"
 

@@ -73,7 +73,7 @@ class FleetResearcher:
         asked = request.model_dump(mode="json", exclude_unset=True)
         question = Question(asked, list(self.members), seconds, self.mind, self.heartbeat_sec)
         handle = await patiently(lambda: started(self.client, trace_id, question))
-        await progress(Progress(trace_id, "queue", "handed to the fleet"))
+        await progress(Progress(trace_id, "queue", "handed to the fleet: waiting for a worker"))
         return await awaited(handle, progress)
 
 
