@@ -1,7 +1,7 @@
 """Whatever is asked: no error, few statements, and all of them such that an engine takes them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from marchwarden.researchers.database.questions import Questions
@@ -25,6 +25,7 @@ def test_whatever_words_are_thrown_together_the_engine_takes_the_statements(scri
 
     @settings(max_examples=300, deadline=None)
     @given(_QUESTIONS)
+    @example("average withdrawn least artist")
     def holds(question: str) -> None:
         found = reader.statements(question)
         assert len(found) <= 3

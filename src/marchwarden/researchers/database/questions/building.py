@@ -56,7 +56,10 @@ def _taken_once(asked: Asked) -> list[str]:
     term = asked.shown[0]
     alone = replace(asked, joins=(), table=term.table, once="", conditions=(), absences=(), ordering=None)
     key = replace(term, columns=(asked.once,), fold=None, written=False)
-    inner = " ".join(_clauses(replace(asked, shown=(key,), once="")))
+    # Counted for each of them, when they are chosen by a count.
+    counted = asked.ordering is not None and asked.ordering.term.fold is not None
+    groups = asked.groups or ((key,) if counted else ())
+    inner = " ".join(_clauses(replace(asked, shown=(key,), groups=groups, once="")))
     return [*_clauses(alone), f"WHERE {_name(asked.once)} IN ({inner})"]
 
 
