@@ -71,3 +71,11 @@ def test_where_the_log_tells_the_steps_on_stderr_they_are_not_told_twice():
         set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
         anyio.run(Watcher(Console(file=told)).report, STEPS[0])
     assert told.getvalue() == ""
+
+
+def test_before_anybody_has_the_run_in_hand_there_is_nothing_to_count():
+    console = Console(file=io.StringIO(), width=80)
+    with console.capture() as captured:
+        anyio.run(Watcher(console).report, Progress("t", "queue", "handed to the fleet: waiting for a worker"))
+    assert captured.get() == "handed to the fleet: waiting for a worker\n"
+    assert "0 of 0" not in "".join(drawn([Progress("t", "queue", "handed to the fleet: waiting for a worker")]))

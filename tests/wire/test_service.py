@@ -15,11 +15,14 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from starlette.types import Receive, Scope, Send
 
 from marchwarden.errors import Busy, InvalidInput
 from marchwarden.wire.callers import ANYBODY, Caller, House
+from marchwarden.wire.door import Door
 from marchwarden.wire.gate import Gate
 from marchwarden.wire.quota import Quota
+from marchwarden.wire.service import Service
 from marchwarden.wire.vocabulary import BUSY, RETRY_KEY
 from tests.wire.holding import HeldSource, at_an_address, house, served
 from tests.wire.test_http_server import CALL, post
@@ -392,3 +395,34 @@ def test_a_service_file_gives_terms_and_callers_and_keeps_no_token(tmp_path: Pat
     assert ada is not None and (ada.name, ada.tokens_per_day, ada.operator) == ("ada", 9, False)
     assert loaded.guests.shown("Basic sesame") is None
     assert "sesame" not in repr(loaded)
+
+
+@pytest.mark.parametrize(("method", "is_waited_for"), [("POST", True), ("GET", False)])
+async def test_draining_waits_for_answers_that_are_being_sent_not_for_streams_that_listen(
+    method: str, is_waited_for: bool
+) -> None:
+    service, sent = Service(), anyio.Event()
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        await sent.wait()
+
+    scope = {"type": "http", "method": method, "path": "/mcp", "headers": []}
+    drained = False
+
+    async def drain() -> None:
+        nonlocal drained
+        await service.drain()
+        drained = True
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Door(answering, service, ()), scope, never, never)
+        await anyio.wait_all_tasks_blocked()
+        tasks.start_soon(drain)
+        await anyio.wait_all_tasks_blocked()
+        assert drained is not is_waited_for
+        sent.set()
+    assert drained
+
+
+async def never(*_: object) -> Any:
+    raise AssertionError("nothing is read and nothing sent here")

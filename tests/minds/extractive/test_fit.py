@@ -19,13 +19,17 @@ def fits(question: str, sentence: str) -> float:
         ("How much did the bridge cost, at what price?", "It cost £3 million.", "It took 3 years to build."),
         ("How old was she?", "She was 41 years of age.", "She wrote 41 novels."),
         ("How high is the tower?", "The tower rises 324 metres.", "The tower has 1,665 steps."),
-        ("How long is the gene?", "It counts 27,534 nucleotides.", "It has 27,534 variants."),
+        ("How long is the span?", "It reaches 212 metres.", "It has 212 lamps."),
         ("How often do they meet?", "They meet twice a year.", "They met 12 men."),
     ],
 )
 def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answer, beside_it):
     assert fits(question, answer) == 1
     assert fits(question, beside_it) == OF_SOMETHING_ELSE
+
+
+def test_where_nothing_tells_what_is_counted_any_number_will_do():
+    assert fits("How many of the?", "There were 12.") == 1
 
 
 def test_a_sentence_without_a_new_number_answers_no_question_for_one():

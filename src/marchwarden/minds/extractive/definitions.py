@@ -1,6 +1,7 @@
 """Whether a sentence says what something is: `X is a ...`, `X (in many words)`, `in many words (X)`."""
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -19,13 +20,18 @@ _ASKED: Final = re.compile(
 
 def defines(asked: str, said: str) -> float:
     """1 for a definition of what is asked for, up to a half for what looks like one; both texts in small letters."""
-    question = _ASKED.match(asked)
-    if question is not None and _is_defined(question[1], said):
+    definition = _definition(asked)
+    if definition is not None and definition.search(said):
         return 1.0
     opens_with_it = not (frozenset(words(asked)) - STOP_WORDS).isdisjoint(islice(words(said), OPENING))
     return (opens_with_it + (_IS_SOMETHING.search(said) is not None)) / 4
 
 
-def _is_defined(subject: str, said: str) -> bool:
-    it = r"\W+".join(re.escape(word) for word in re.findall(r"\w+", subject)) + "s?"
-    return re.search(rf"\b{it}\b{_ASIDE} {_SAYS}\b|\w \({it}\)|\b{it} \([a-z]", said) is not None
+@lru_cache(maxsize=64)
+def _definition(asked: str) -> re.Pattern[str] | None:
+    """How a definition of what is asked for is written; the same for all sentences held against one question."""
+    question = _ASKED.match(asked)
+    if question is None:
+        return None
+    it = r"\W+".join(re.findall(r"\w+", question[1])) + "s?"
+    return re.compile(rf"\b{it}\b{_ASIDE} {_SAYS}\b|\w \({it}\)|\b{it} \([a-z]")

@@ -1,6 +1,7 @@
-"""What a number is given in: percent for a share, years for an age, nucleotides for how many nucleotides."""
+"""What a number is given in: percent for a share, years for an age, bridges for how many bridges."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from marchwarden.ranking.terms import STOP_WORDS
@@ -10,9 +11,7 @@ NUMBER: Final = (
     r"|sixty|hundred|thousand|million|billion|dozen|half|once|twice|single|double|none|no|never|always)\b)"
 )
 
-_LENGTHS: Final = (
-    r"\d ?(?:km|m|cm|mm|nm|ft|mi|kb|bp|nt)\b|\b(?:\w*met(?:re|er)|mile|yard|inche?|base pair|nucleotide)s?\b|\bfeet\b"
-)
+_LENGTHS: Final = r"\d ?(?:km|m|cm|mm|nm|ft|mi)\b|\b(?:\w*met(?:re|er)|mile|yard|inche?)s?\b|\bfeet\b"
 _TIMES: Final = r"\b(?:second|minute|hour|day|week|month|year|decade)s?\b|\bcentur(?:y|ies)\b|\b(?:since|until)\b"
 _MEASURES: Final = (
     (r"\bpercent|\bproportion\b|\bshare\b|\bfraction\b|\brate\b|\bprevalence\b", r"%|\bper ?cent|\d (?:in|of|out of) "),
@@ -29,8 +28,15 @@ _COUNTED: Final = re.compile(r"\b(?:how many|number of|amount of) ((?:\w+ ){0,3}
 
 def in_measure(asked: str, said: str) -> bool:
     """Whether numbers of a text stand for what is asked, both in small letters. True where nothing tells it."""
+    wanted = _wanted(asked)
+    return wanted is None or wanted.search(said) is not None
+
+
+@lru_cache(maxsize=64)
+def _wanted(asked: str) -> re.Pattern[str] | None:
+    """What a text must hold; the same for all texts held against one question."""
     counted = _COUNTED.search(asked)
-    if counted:
-        things = [re.escape(word.removesuffix("s")) for word in counted[1].split() if word not in STOP_WORDS]
-        return re.search(rf"{NUMBER}(?: [\w-]+){{0,3}}? (?:{'|'.join(things)})", said) is not None
-    return next((given_in.search(said) is not None for sign, given_in in _KINDS if sign.search(asked)), True)
+    things = [word.removesuffix("s") for word in counted[1].split() if word not in STOP_WORDS] if counted else []
+    if things:
+        return re.compile(rf"{NUMBER}(?: [\w-]+){{0,3}}? (?:{'|'.join(things)})")
+    return next((given_in for sign, given_in in _KINDS if sign.search(asked)), None)
