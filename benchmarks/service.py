@@ -51,7 +51,8 @@ REFUSED, REFUSED_AT_ONCE = 2_000, 50
 TOLD = {
     "alone": "alone",
     "patient": "beside one over its quota that comes again when it is told to",
-    "deaf": f"beside one that sends {DEAF_A_SECOND} a second where {GREEDY_A_MINUTE} a minute are allowed",
+    "next door": f"while a server next door gets {DEAF_A_SECOND} a second where {GREEDY_A_MINUTE} a minute are allowed",
+    "deaf": "while its own server gets them",
 }
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -235,15 +236,21 @@ async def modest(port: int, label: str) -> list[float]:
 
 
 async def over_quota(folder: str) -> None:
-    """The calls of a client within its quota: alone, and while another asks for more than it may."""
-    manners = {manner: Measured() for manner in ("alone", "patient", "deaf")}
-    with running("ours", folder, CALLS) as served:
+    """The calls of a client within its quota: alone, and while another asks for more than it may.
+
+    Whoever calls needs the machine's cores too. What that takes shows while the other's calls go to a server next door;
+    what the server itself lacks is the difference to that.
+    """
+    manners = {manner: Measured() for manner in TOLD}
+    with running("ours", f"{folder}/here", CALLS) as served, running("ours", f"{folder}/there", CALLS) as another:
         await modest(served.port, "warm")
-        while not is_refused(await call(served.port, "now greedy", GREEDY)):
-            pass
+        for server in (served, another):
+            while not is_refused(await call(server.port, "now greedy", GREEDY)):
+                pass
         for number in range(QUOTA_ROUNDS):
             for manner, measured in manners.items():
-                with beside_another(served.port, manner) as counted:
+                called = another if manner == "next door" else served
+                with beside_another(called.port, manner) as counted:
                     measured.took += await modest(served.port, f"{manner} {number}")
                 measured.count(counted())
         refused = await cost_of_refusing(served)
@@ -293,7 +300,7 @@ def beside_another(port: int, manner: str) -> Iterator[Callable[[], tuple[int, i
 
 
 async def greedy(port: int, manner: str) -> None:
-    """Call until standard input ends: the patient wait as they are told, the deaf do not even wait for an answer."""
+    """Call until standard input ends: the patient wait as they are told, others do not even wait for an answer."""
     answers: list[bytes] = []
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     print("calling", flush=True)
@@ -303,7 +310,7 @@ async def greedy(port: int, manner: str) -> None:
 
     async with asyncio.TaskGroup() as calls:
         while not ended.done():
-            if manner == "deaf":
+            if manner != "patient":
                 calls.create_task(one())
                 await asyncio.sleep(1 / DEAF_A_SECOND)
             else:
