@@ -3,9 +3,9 @@
     python -m benchmarks.growth [--most 100000] [--plot FILE.svg]
 
 The same questions are asked over all sizes; each is about a fact in the first thousand documents. An ask "after a
-pause" first looks through the whole folder for what has changed, as the first ask of every process does. Within two
-seconds of the last look nobody looks again: that is the plain ask. How a cost grows is told by processor time, which
-other programs on the machine do not change.
+pause" first looks through the whole folder for what has changed, as the first ask of every process does. For two
+seconds after a look, or twenty times what it took, nobody looks again: that is the plain ask. How a cost grows is told
+by processor time, which other programs on the machine do not change.
 """
 
 import argparse

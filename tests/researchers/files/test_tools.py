@@ -14,7 +14,7 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.files.tools import FilesSource
+from marchwarden.researchers.files.tools import FilesSource, longer_pause
 from tests.extraction import samples
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
 
@@ -230,6 +230,11 @@ async def test_a_warm_source_looks_at_its_folder_again_only_after_a_while(tmp_pa
     assert await found(patient, "note") == ["note000.md"]
     patient.close()
     assert sorted(await found(patient, "note")) == ["note000.md", "note001.md"]
+
+
+@pytest.mark.parametrize(("took", "times"), [(0.0, 1), (0.1, 1), (0.5, 5), (1.5, 15), (3600.0, 30)])
+def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(took: float, times: float) -> None:
+    assert longer_pause(took) == pytest.approx(times)
 
 
 async def test_an_index_inside_the_folder_is_not_indexed_itself(tmp_path: Path) -> None:

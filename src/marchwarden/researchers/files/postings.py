@@ -96,20 +96,22 @@ class Postings:
         with _reading():
             query = self._query(terms)
             slack = self._slack(terms, scorer, own)
+            found: list[Candidate] = []
             wanted = KEPT + _SPARE
             while True:
-                found = self._candidates(query, wanted, scorer)
+                found += self._candidates(query, len(found), wanted, scorer)
                 scores = sorted((one.score for one in found), reverse=True)
                 all_seen = len(found) < wanted or wanted >= _MOST_CANDIDATES
                 if all_seen or scores[KEPT - 1] > found[-1].estimate * slack:
                     break
-                wanted *= 4
+                wanted *= 2
         floor = scores[KEPT - 1] if len(scores) > KEPT else 0.0
         return [one for one in found if one.score >= floor]
 
-    def _candidates(self, query: tantivy.Query, wanted: int, scorer: Scorer) -> list[Candidate]:
+    def _candidates(self, query: tantivy.Query, known: int, wanted: int, scorer: Scorer) -> list[Candidate]:
+        """Those after the first `known`, up to so many in all."""
         candidates = []
-        for estimate, address in self._searcher.search(query, limit=wanted, count=False).hits:
+        for estimate, address in self._searcher.search(query, limit=wanted - known, offset=known, count=False).hits:
             fields = self._searcher.doc(address)
             words = fields["terms"][0].split(" ")
             candidates.append(Candidate(int(fields["document"][0]), estimate, scorer.score(words)))

@@ -24,6 +24,8 @@ from marchwarden.researchers.files.scoring import Scorer, together
 
 MOST_HITS: Final = 30
 RESCAN_SECONDS: Final = 2.0
+QUICK_LOOK: Final = 0.1
+LONGEST_PAUSE: Final = 30.0
 TELL_SECONDS: Final = 1.0
 _NAMES_SHOWN: Final = 3
 _DEFAULTS: Final = IndexSettings()
@@ -51,7 +53,7 @@ class FilesSource:
         self._indexes = [FolderIndex(folder, directory, self._extractor, settings) for folder in unique.values()]
         self._rescan_seconds = rescan_seconds
         self._syncing = anyio.Lock()
-        self._synced_at: float | None = None
+        self._next_look: float | None = None
 
     @property
     def name(self) -> str:
@@ -102,13 +104,15 @@ class FilesSource:
         self._extractor.close()
         for index in self._indexes:
             index.close()
-        self._synced_at = None
+        self._next_look = None
 
     async def _sync(self, tell: Tell, *, now: bool = False) -> None:
         async with self._syncing:
-            if now or self._synced_at is None or time.monotonic() - self._synced_at >= self._rescan_seconds:
+            began = time.monotonic()
+            if now or self._next_look is None or began >= self._next_look:
                 await to_thread.run_sync(self._sync_all, _Teller(tell).checkpoint)
-                self._synced_at = time.monotonic()
+                ended = time.monotonic()
+                self._next_look = ended + self._rescan_seconds * longer_pause(ended - began)
 
     def _sync_all(self, checkpoint: Checkpoint) -> None:
         try:
@@ -159,6 +163,11 @@ class FilesSource:
             return self._extractor.extract(content, relative)
         finally:
             self._extractor.close()
+
+
+def longer_pause(took: float) -> float:
+    """How many times the usual pause follows a look at all files that took so many seconds."""
+    return min(max(took / QUICK_LOOK, 1.0), LONGEST_PAUSE)
 
 
 async def _tell_nobody(_message: str) -> None:
