@@ -52,7 +52,7 @@ def test_killed_again_and_again_it_is_resumed_each_time_to_the_same_result(tmp_p
     assert done.returncode == 0, done.stderr
     met, counted = done.stdout.splitlines()
     assert counted == "25 killed, 25 resumed, 0 lost, 0 different"
-    assert int(met.split()[0]) > 12, "most kills should meet a run that is not over"
+    assert int(met.split()[0]) >= 8, "a good part of the kills should meet a run that is not over"
 
 
 def test_on_a_full_disk_the_answer_still_comes_back_and_the_trace_says_it_is_incomplete(tmp_path):

@@ -1,6 +1,8 @@
 """The commands of the fleet as they are started: a worker told to stop, and one that only asks."""
 
 import json
+import re
+import signal
 import subprocess
 import sys
 
@@ -37,3 +39,20 @@ def test_a_command_that_asked_the_engine_ends_in_peace(tmp_path, server, world):
     for _ in range(4):
         done = subprocess.run(command, env=environ(world, tmp_path), capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_ends_the_watching_and_not_the_run(tmp_path, server, world):
+    ask = [sys.executable, "-m", "marchwarden", "ask", "Who designed the Alder Bridge?", "--temporal", server.address]
+    variables = environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=STOPPING)
+    with subprocess.Popen(ask, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stderr
+        told = child.stderr.readline()
+        child.send_signal(signal.SIGINT)
+        told += child.stderr.read()
+    assert child.returncode == 130, told
+    found = re.search(r"marchwarden runs watch ([0-9a-f-]{36}) --temporal", told)
+    assert found, told
+    assert "Traceback" not in told
+    list_runs = [sys.executable, "-m", "marchwarden", "runs", "list", "--temporal", server.address]
+    listed = subprocess.run(list_runs, env=variables, capture_output=True, text=True, check=True).stdout
+    assert any(found[1] in line and "running" in line.lower() for line in listed.splitlines())

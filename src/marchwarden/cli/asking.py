@@ -76,7 +76,7 @@ def ask(
     request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
     if temporal:
-        found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id))
+        found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id), temporal)
         return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
     asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
@@ -159,13 +159,15 @@ def forked(
     return print_result(found, settings, kept, as_json=as_json)
 
 
-def _watched(work: "Callable[[ProgressSink], Awaitable[ResearchResult]]") -> "ResearchResult":
+def _watched(
+    work: "Callable[[ProgressSink], Awaitable[ResearchResult]]", fleet_at: str | None = None
+) -> "ResearchResult":
     """Do the work, with its progress on stderr."""
     import anyio
 
     from marchwarden.cli.watching import progress_sink
 
-    with progress_sink() as sink:
+    with progress_sink(fleet_at) as sink:
         return anyio.run(work, sink.report)
 
 

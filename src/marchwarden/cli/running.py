@@ -69,7 +69,7 @@ def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> 
     from marchwarden.cli.watching import progress_sink
     from marchwarden.fleet.runs import watch as watched
 
-    with progress_sink() as sink:
+    with progress_sink(temporal) as sink:
         found = _through(settings, temporal, lambda client: watched(client, trace_id, sink.report))
     return print_result(found, settings, settings.trace_dir, as_json=as_json)
 

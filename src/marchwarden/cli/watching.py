@@ -79,8 +79,8 @@ def _sources(progress: Progress) -> str:
 
 
 @contextmanager
-def progress_sink() -> Iterator[Watcher]:
-    """Watch a run; when it is interrupted, say how to go on with it."""
+def progress_sink(fleet_at: str | None = None) -> Iterator[Watcher]:
+    """Watch a run; when it is interrupted, say how to go on with it, or, where a fleet does, with watching it."""
     console = Console(stderr=True, highlight=False)
     watcher = Watcher(console)
     # Lines of the log would tear a live display apart.
@@ -91,5 +91,11 @@ def progress_sink() -> Iterator[Watcher]:
             yield watcher
     except KeyboardInterrupt:
         if watcher.trace_id:
-            click.echo(f"marchwarden resume {watcher.trace_id}  goes on with this run", err=True)
+            click.echo(_way_on(watcher.trace_id, fleet_at), err=True)
         raise
+
+
+def _way_on(trace_id: str, fleet_at: str | None) -> str:
+    if fleet_at is None:
+        return f"marchwarden resume {trace_id}  goes on with this run"
+    return f"the fleet goes on with it; marchwarden runs watch {trace_id} --temporal {fleet_at}  shows how far it is"
