@@ -114,5 +114,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
         assert len(set(again)) == len(again)
         with pytest.raises(InvalidInput, match="nothing to take up"):
             await retry(fleet.client, trace_id)
+        with pytest.raises(InvalidInput, match="nothing to cancel"):
+            await cancel(fleet.client, trace_id)
         with pytest.raises(InvalidInput, match="no run"):
             await cancel(fleet.client, str(uuid4()))

@@ -53,8 +53,12 @@ async def watch(client: Client, trace_id: str, progress: ProgressSink = quiet) -
 
 async def cancel(client: Client, trace_id: str) -> None:
     """Stop it: what is under way ends with the next sign of life, and nothing more is spent."""
+    handle = client.get_workflow_handle(trace_id)
     try:
-        await client.get_workflow_handle(trace_id).cancel()
+        found = await _run(await handle.describe())
+        if found.ended is not None:
+            raise InvalidInput(f"the run {trace_id} is {found.state}: there is nothing to cancel")
+        await handle.cancel()
     except RPCError as error:
         raise _unknown(trace_id, error) from error
 
