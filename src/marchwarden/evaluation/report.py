@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from textwrap import wrap
 from typing import Final, Self
 
 from marchwarden.archive import Archive
@@ -14,7 +15,7 @@ from marchwarden.evaluation.judging import Judge, Judgement
 from marchwarden.evaluation.scorers import MEASURES, figures, outcomes
 from marchwarden.evaluation.suite import Question, Suite
 
-_LONGEST_LINE: Final = 110
+_LONGEST_LINE: Final = 80
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class Report:
             if known:
                 yield f"\n{group}"
             for measure in known:
-                yield f"  {measure.name:26}{shown(found[measure.name]):>10}  {measure.says}"
+                head = f"  {measure.name:26}{shown(found[measure.name]):>10}  "
+                yield from wrap(measure.says, _LONGEST_LINE, initial_indent=head, subsequent_indent=" " * len(head))
         if self.comparison:
             yield from _compared(self.comparison)
 
