@@ -1,7 +1,6 @@
 # Everything here works with Python 3.11, pip and make alone.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-EXTRAS ?= dev
 Q ?= What happens when a researcher runs out of budget?
 
 .PHONY: ask test check format bench clean
@@ -39,5 +38,5 @@ clean:
 	@touch $@
 
 .venv/developing: .venv/installed
-	@$(BIN)/pip install -qq --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@$(BIN)/pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@
