@@ -13,6 +13,11 @@ def test_different_documents_are_different_sources_and_one_cited_twice_is_one():
     assert independent_sources([]) == 0
 
 
+def test_two_excerpts_of_a_text_too_short_to_compare_are_one_source():
+    scrap = note("scrap.md", "Toll: two pence.")
+    assert independent_sources([Excerpt(scrap, 0, 4), Excerpt(scrap, 6, 15), whole(BRIDGE)]) == 2
+
+
 def test_a_page_copied_with_a_line_of_its_own_is_no_second_source_whatever_is_cited_of_it():
     copy = note("blog.md", "Seen on the web by Rolf:\n\n" + BRIDGE.text)
     first, last = Excerpt(BRIDGE, 20, 60), Excerpt(copy, len(copy.text) - 30, len(copy.text))

@@ -42,6 +42,7 @@ def test_a_report_reads_as_lines_with_what_changed():
     assert lines[0].startswith("small (sha256:000000000000): 3 questions, 2 answerable, 1 not")
     assert any("answer_said" in line and "0.500 → 1.000" in line for line in lines)
     assert "  won q2 (0.10 → 0.90): How long is the Senn?" in lines
+    assert max(len(each) for line in lines for each in line.splitlines()) <= 80
 
 
 def test_a_report_of_nothing_can_be_read():

@@ -120,7 +120,7 @@ def program() -> None:
 
 def _end_at_once(status: int) -> None:
     """Temporal's threads may be on their way out of Python still; one that takes itself apart meanwhile aborts."""
-    atexit._run_exitfuncs()  # noqa: SLF001 - what is to be done at the end is done
+    atexit._run_exitfuncs()  # noqa: SLF001 - as `multiprocessing` does before it ends a process this way
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -1,6 +1,7 @@
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.files.tools import FilesSource, longer_pause
+from marchwarden.researchers.files import tools
+from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, longer_pause
 from tests.extraction import samples
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
 
@@ -235,6 +237,41 @@ async def test_a_warm_source_looks_at_its_folder_again_only_after_a_while(tmp_pa
 @pytest.mark.parametrize(("took", "times"), [(0.0, 1), (0.1, 1), (0.5, 5), (1.5, 15), (3600.0, 30)])
 def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(took: float, times: float) -> None:
     assert longer_pause(took) == pytest.approx(times)
+
+
+async def test_after_a_long_look_new_files_wait_for_the_longer_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(tools, "time", clock)
+    fill(tmp_path / "shelf", 1)
+    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", extractor=Slow(clock, seconds=1.0))
+    assert await found(files, "note") == ["note000.md"]
+    fill(tmp_path / "shelf", 2)
+    clock.now += RESCAN_SECONDS * longer_pause(1.0) - 0.1
+    assert await found(files, "note") == ["note000.md"]
+    clock.now += 0.2
+    assert sorted(await found(files, "note")) == ["note000.md", "note001.md"]
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Slow(Extractor):
+    """Takes its time over every file."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        super().__init__()
+        self._clock, self._seconds_each = clock, seconds
+
+    def extract(self, content: bytes, name: str) -> Extracted:
+        self._clock.now += self._seconds_each
+        return super().extract(content, name)
 
 
 async def test_an_index_inside_the_folder_is_not_indexed_itself(tmp_path: Path) -> None:

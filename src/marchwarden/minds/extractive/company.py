@@ -14,7 +14,7 @@ from marchwarden.ranking.semantic import Similarity
 
 GOOD_DOCUMENT: Final = 0.3
 TITLE_ASKED_FOR: Final = 0.16
-# Fitted beside the relevance to which sentence answers, on questions of three open sets, and rounded.
+# Fitted beside the relevance to which sentence answers, on questions of two open sets; raised when `FEW` came in.
 MEANING: Final = 0.5
 MEANING_AROUND: Final = 0.65
 MEANING_OF_TITLE: Final = 0.33

@@ -25,7 +25,8 @@ from marchwarden.researchers.files.scoring import Scorer, together
 MOST_HITS: Final = 30
 RESCAN_SECONDS: Final = 2.0
 QUICK_LOOK: Final = 0.1
-LONGEST_PAUSE: Final = 30.0
+MOST_PATIENT: Final = 30.0
+"""How many times the usual pause a folder is left alone at most."""
 TELL_SECONDS: Final = 1.0
 _NAMES_SHOWN: Final = 3
 _DEFAULTS: Final = IndexSettings()
@@ -167,7 +168,7 @@ class FilesSource:
 
 def longer_pause(took: float) -> float:
     """How many times the usual pause follows a look at all files that took so many seconds."""
-    return min(max(took / QUICK_LOOK, 1.0), LONGEST_PAUSE)
+    return min(max(took / QUICK_LOOK, 1.0), MOST_PATIENT)
 
 
 async def _tell_nobody(_message: str) -> None:
