@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,3 +70,27 @@ def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():
 def test_a_table_carries_its_first_line_as_heading_of_every_passage():
     text = "name,year\n" + "\n".join(f"bridge {n},{1900 + n}" for n in range(100))
     assert {passage.heading for passage in split(text, "table")} == {"name,year"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "The single by Panic ! at the Disco sold well. It was played often.",
+            ["The single by Panic ! at the Disco sold well.", "It was played often."],
+        ),
+        (
+            "Howard Rollins Jr . ( October 17 , 1950 -- 1996 ) was an actor . He died young.",
+            ["Howard Rollins Jr . ( October 17 , 1950 -- 1996 ) was an actor .", "He died young."],
+        ),
+        ("It works well. (See the manual.) Then stop.", ["It works well.", "(See the manual.)", "Then stop."]),
+        ("hello there. this is small. all of it is.", ["hello there.", "this is small.", "all of it is."]),
+    ],
+)
+def test_a_sentence_that_goes_on_in_small_letters_has_not_ended(text, sentences):
+    assert [text[each.start : each.end] for passage in split(text) for each in passage.sentences] == sentences
+
+
+def test_no_run_of_small_letters_makes_a_sentence_too_long():
+    text = "What a day! " + "and so on it went! " * 60
+    assert all(each.end - each.start <= LONGEST_SENTENCE for passage in split(text) for each in passage.sentences)

@@ -5,7 +5,7 @@ of documents, ranking or questions.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -27,6 +27,8 @@ _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
 _PIECE: Final = re.compile(f"[^{TEAR}]+")
+_OPENS: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
+_GOES_ON: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 
@@ -166,8 +168,23 @@ def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
     from nupunkt import sent_spans
 
     for from_, to in _windows(text, block.start, block.end):
-        for start, end in sent_spans(text[from_:to]):
-            yield from _cut(text, *_trimmed(text, from_ + start, from_ + end))
+        spans = ((from_ + start, from_ + end) for start, end in sent_spans(text[from_:to]))
+        for start, end in _rejoined(text, spans):
+            yield from _cut(text, *_trimmed(text, start, end))
+
+
+def _rejoined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """A sentence that goes on in small letters was no end: `Panic! at the Disco` is one name, not two sentences."""
+    held: tuple[int, int] | None = None
+    for start, end in spans:
+        if held and end - held[0] <= LONGEST_SENTENCE and _GOES_ON.match(text, start) and _OPENS.match(text, held[0]):
+            held = held[0], end
+            continue
+        if held:
+            yield held
+        held = start, end
+    if held:
+        yield held
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

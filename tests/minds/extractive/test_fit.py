@@ -21,6 +21,7 @@ def fits(question: str, sentence: str) -> float:
         ("How high is the tower?", "The tower rises 324 metres.", "The tower has 1,665 steps."),
         ("How long is the span?", "It reaches 212 metres.", "It has 212 lamps."),
         ("How often do they meet?", "They meet twice a year.", "They met 12 men."),
+        ("How many cylinders does it have?", "It is a 5-cylinder engine.", "It reaches 30 % of that."),
     ],
 )
 def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answer, beside_it):
@@ -61,6 +62,8 @@ def test_a_sentence_about_the_thing_defines_it_less():
         ("Who designed the bridge?", "It was designed by Mara Lind.", "It was designed in a hurry."),
         ("Where does the river rise?", "It rises in Moravia.", "It rises every spring."),
         ("When was the bridge opened?", "It was opened in 1894.", "It was opened by a duke."),
+        ("Which countries did they come from?", "They came from Norway.", "They came late."),
+        ("In which years did it burn?", "It burned in 1894.", "It burned twice."),
         ("Why did it fall?", "It fell because of the wind.", "It fell at night."),
     ],
 )

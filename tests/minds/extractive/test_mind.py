@@ -268,3 +268,19 @@ def test_the_hash_seed_changes_nothing() -> None:
     }
     assert len(said) == 1
     assert "Claim(" in said.pop()
+
+
+KEEPERS = (
+    "The lantern keepers of the northern marches ({short}) were founded in 1811. They kept forty lamps. "
+    "Oil was dear in those years and the nights were long.\n\n# Clothes\n\n"
+    "Ferrymen wore nothing warm. The {short} wore grey coats with brass buttons. Millers wore white.\n"
+)
+
+
+async def test_what_is_said_of_an_abbreviation_is_said_of_what_it_stands_for() -> None:
+    question = "What did the lantern keepers of the northern marches wear?"
+    draft = await concluded(notebook_of(question, KEEPERS.format(short="LKNM")))
+    assert draft.claims[0].text == "The LKNM wore grey coats with brass buttons."
+    # The same with a word that abbreviates nothing: nobody can know whom it means.
+    other = await concluded(notebook_of(question, KEEPERS.format(short="Quorn")))
+    assert other.claims[0].text != "The Quorn wore grey coats with brass buttons."

@@ -23,7 +23,7 @@ SEVERAL: Final = 2
 def bearing(judged: Judged, scorer: Scorer) -> float:
     """A sentence that holds all the question's words and the right kind of thing comes near 1; a stray word near 0."""
     score, question = judged.score, scorer.question
-    shared = (judged.statement.distinct | judged.statement.topic).intersection(question.stems)
+    shared = (judged.statement.distinct | judged.statement.about).intersection(question.stems)
     evidence = AT_ALL + COVERED * score.covered + AROUND * score.around
     evidence += IN_ORDER * score.in_order + RIGHT_KIND * score.fit
     if question.key - judged.statement.around.keys():

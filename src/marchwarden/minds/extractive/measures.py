@@ -38,5 +38,5 @@ def _wanted(asked: str) -> re.Pattern[str] | None:
     counted = _COUNTED.search(asked)
     things = [word.removesuffix("s") for word in counted[1].split() if word not in STOP_WORDS] if counted else []
     if things:
-        return re.compile(rf"{NUMBER}(?: [\w-]+){{0,3}}? (?:{'|'.join(things)})")
+        return re.compile(rf"{NUMBER}(?: [\w-]+){{0,3}}?[ -](?:{'|'.join(things)})")
     return next((given_in for sign, given_in in _KINDS if sign.search(asked)), None)

@@ -32,22 +32,30 @@ class Expected(Enum):
     ANYTHING = auto()
 
 
-_WHICH: Final = r"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?"
+_QUANTITIES: Final = "number percent percentage amount population age height length size cost price rate share"
+_DATES: Final = "year date day month decade century centuries"
+_PERSONS: Final = """
+    person people man men woman women actor actress actresses author artist singer president king queen player
+"""
+_PLACES: Final = "country countries city cities state place town region continent county counties river location"
+
+
+def _which(kinds: str) -> str:
+    """`which year`, `what is the average age`: one of these, or several."""
+    named = "|".join(kinds.split())
+    return rf"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?(?:{named})s?\b"
+
+
 _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
     (Expected.DATE, r"\bwhen\b(?! (?:a|an|the|you|i|we|it|someone)\b)|\bwhen (?:was|were|is|did|does|do|will)\b"),
-    (Expected.DATE, rf"{_WHICH}(?:year|date|day|month|century|decade)\b"),
+    (Expected.DATE, _which(_DATES)),
     (Expected.NUMBER, r"\bhow (?:many|much|old|long|tall|far|high|large|big|fast|often|deep|wide|heavy|hot|cold)\b"),
-    (
-        Expected.NUMBER,
-        rf"{_WHICH}(?:number|percent\w*|amount|population|age|height|length|size|cost|price|rate|share)\b",
-    ),
+    (Expected.NUMBER, _which(_QUANTITIES)),
     (Expected.REASON, r"\bwhy\b|\bwhat (?:is|was|are|were) the (?:reason|cause)|\bwhat (?:cause|led|made)"),
     (Expected.PERSON, r"\bwho(?:m|se)?\b"),
-    (
-        Expected.PERSON,
-        rf"{_WHICH}(?:person|man|woman|act(?:or|ress)|author|artist|singer|president|king|queen|player)\b",
-    ),
-    (Expected.PLACE, rf"\bwhere\b|{_WHICH}(?:country|city|state|place|town|region|continent|county|river|location)\b"),
+    (Expected.PERSON, _which(_PERSONS)),
+    (Expected.PLACE, r"\bwhere\b"),
+    (Expected.PLACE, _which(_PLACES)),
     (Expected.DEFINITION, r"\bwhat do(?:es)? .{1,60} (?:mean|stand for)\b|\bdefin(?:e|ition)\b|\bmeaning of\b"),
     (Expected.DEFINITION, r"^\W*what (?:is|are|was|were) (?:a |an |the )?[\w'’ -]{2,40}\W*$"),
 )

@@ -17,8 +17,8 @@ SATURATION: Final = 1.2
 
 IN_SENTENCE: Final = 0.07
 ON_TOPIC: Final = 0.3
-AROUND: Final = 0.22
-STANDING: Final = 0.22
+AROUND: Final = 0.12
+STANDING: Final = 0.35
 IN_ORDER: Final = 0.05
 RIGHT_KIND: Final = 0.16
 OPENING: Final = 0.05
@@ -29,9 +29,10 @@ UNFINISHED: Final = 0.9
 class Score:
     """How one sentence meets one question, in shares of 1. `relevance` compares sentences; the rest says why.
 
-    `covered` is the question's weight found in the sentence, `on_topic` in the sentence, its heading and its title,
-    `around` in all of its passage too, `standing` there with repetition counted, `in_order` its neighbouring words
-    found near each other. `opens` marks the sentence that says what its document is about.
+    `covered` is the question's weight found in the sentence, `on_topic` in the sentence, its heading, its title and the
+    first lines of its document, `around` in its passage, heading and title, `standing` there with repetition counted,
+    `in_order` its neighbouring words found near each other. `opens` marks the sentence that says what its document is
+    about.
     """
 
     covered: float
@@ -60,14 +61,14 @@ class Scorer:
         self._total = sum(self._weights.values()) or 1.0
 
     def score(self, statement: Statement) -> Score:
-        covered = self.coverage(statement.distinct)
+        on_topic = self.coverage(statement.distinct | statement.about)
         return Score(
-            covered=covered,
-            on_topic=self.coverage(statement.distinct | statement.topic),
+            covered=self.coverage(statement.distinct),
+            on_topic=on_topic,
             around=self.coverage(statement.around),
             standing=self._standing(statement.around),
             in_order=self._in_order(statement.stems),
-            fit=fit(self.question, statement.text) if covered else 0.0,
+            fit=fit(self.question, statement.text) if on_topic else 0.0,
             opens=statement.opens,
             is_finished=statement.is_finished,
         )

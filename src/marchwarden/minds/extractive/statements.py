@@ -6,12 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Passage, Sentence
 from marchwarden.ranking.terms import Stems
 
 FEWEST_WORDS: Final = 3
+FIRST_LINES: Final = 300
+"""Characters in which a document says what it is about: a title not marked as one, the beginning of an abstract."""
+OF_ITS_LENGTH: Final = 20
+"""Of a short document that much less: its beginning is its contents."""
 
 _MARKUP: Final = re.compile(r"^(?:\s*(?:[-*+•>|]|\d{1,3}[.)](?=\s)|#{1,6}(?=\s)|\[[ xX]\]))+\s*")
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
@@ -23,8 +28,8 @@ _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 class Statement:
     """One sentence: its id, its printable text, its stems, and the stems of what stands around it.
 
-    `title` holds the stems of the document's title, `topic` these and those of the heading above. `opens`: nothing
-    else stands before it in its document.
+    `title` holds the stems of the document's title, `topic` these and those of the heading above, `about` also those of
+    the document's first lines. `opens`: nothing else stands before it in its document.
     """
 
     evidence: str
@@ -33,6 +38,7 @@ class Statement:
     around: Mapping[str, int]
     title: frozenset[str]
     topic: frozenset[str]
+    about: frozenset[str]
     passage: Passage
     start: int
     opens: bool = False
@@ -50,27 +56,59 @@ class Statement:
 def statements(notebook: Notebook, passages: Iterable[Passage], stems: Stems) -> list[Statement]:
     """Everything in the passages that states something, in reading order."""
     echo, openings = _echo(notebook.question), _openings(notebook)
-    return [
-        found
-        for passage in passages
-        for found in _in_passage(notebook, passage, stems, echo, openings.get(passage.document))
-    ]
+    asked = frozenset(stems.of(notebook.question))
+    pages: dict[int, _Page] = {}
+    found: list[Statement] = []
+    for passage in passages:
+        at = passage.document
+        if at not in pages:
+            pages[at] = _page(notebook.documents[at], openings.get(at), asked, stems)
+        found += _in_passage(notebook, passage, pages[at], stems, echo)
+    return found
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What all sentences of a document have in common."""
+
+    document: Document
+    opening: str | None
+    title: frozenset[str]
+    first_lines: frozenset[str]
+    known: Abbreviations
+
+
+def _page(document: Document, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
+    return _Page(
+        document=document,
+        opening=opening,
+        title=frozenset(stems.of(document.title)),
+        first_lines=frozenset(stems.of(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])),
+        known=abbreviations(document.text, asked, stems),
+    )
 
 
 def _in_passage(
-    notebook: Notebook, passage: Passage, stems: Stems, echo: re.Pattern[str], opening: str | None
+    notebook: Notebook, passage: Passage, page: _Page, stems: Stems, echo: re.Pattern[str]
 ) -> Iterator[Statement]:
-    document = notebook.documents[passage.document]
-    topic = frozenset(stems.of(f"{document.title}\n{passage.heading}"))
-    title = frozenset(stems.of(document.title))
+    topic = page.title | frozenset(stems.of(passage.heading))
     body = echo.sub(" ", notebook.text_of(passage))
-    around = Counter(stems.of(f"{document.title}\n{passage.heading}\n{body}"))
+    around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
         text = printable(notebook.sentence_text(passage, sentence))
-        if states(sentence, text, document):
-            own = stems.of(echo.sub(" ", text))
-            opens = sentence.id == opening
-            yield Statement(sentence.id, text, own, around, title, topic, passage, sentence.start, opens)
+        if states(sentence, text, page.document):
+            yield Statement(
+                evidence=sentence.id,
+                text=text,
+                stems=spelled_out(stems.of(echo.sub(" ", text)), page.known),
+                around=around,
+                title=page.title,
+                topic=topic,
+                about=topic | page.first_lines,
+                passage=passage,
+                start=sentence.start,
+                opens=sentence.id == page.opening,
+            )
 
 
 def _openings(notebook: Notebook) -> Mapping[int, str]:

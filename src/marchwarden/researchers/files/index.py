@@ -20,7 +20,7 @@ from marchwarden.researchers.files.scoring import Scorer, Statistics, Words
 from marchwarden.researchers.files.store import Store
 from marchwarden.researchers.files.update import Update, settle
 
-INDEX_VERSION: Final = 2
+INDEX_VERSION: Final = 3
 """Raised whenever extraction, passages, words or tables change: an index of another version is not looked at."""
 
 
