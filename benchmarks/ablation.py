@@ -25,7 +25,7 @@ import anyio
 from marchwarden.evaluation.comparing import Difference, compared
 from marchwarden.evaluation.judging import Judge, Judgement
 from marchwarden.evaluation.suite import Question, Suite
-from marchwarden.minds.extractive import ExtractiveMind, choosing, company, queries, scoring
+from marchwarden.minds.extractive import ExtractiveMind, choosing, company, queries, scoring, statements
 from marchwarden.ranking.semantic import Meaning, Similarity
 from marchwarden.researchers.files import FilesResearcher
 
@@ -49,6 +49,10 @@ def _none(*_given: object) -> tuple[object, ...]:
     return ()
 
 
+def _nothing_known(*_given: object) -> Mapping[str, tuple[str, ...]]:
+    return {}
+
+
 MEANING: Final = "meaning"
 UNHEARD: Final = 1e9
 PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
@@ -59,6 +63,8 @@ PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
     "passage around": (Switch(scoring, "AROUND", 0.0), Switch(scoring, "STANDING", 0.0)),
     "second hop": (Switch(choosing, "leaves_open", _no), Switch(queries, "leaves_open", _no)),
     "antecedents": (Switch(choosing, "spoken_of", _none),),
+    "abbreviations": (Switch(statements, "abbreviations", _nothing_known),),
+    "first lines": (Switch(statements, "FIRST_LINES", 0),),
     # The share that makes a document worth hearing is this function's default: nothing has so large a one.
     "other documents": (Switch(choosing._voices, "__defaults__", (UNHEARD,)),),  # noqa: SLF001
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from marchwarden.minds.extractive.fit import OF_SOMETHING_ELSE, fit
-from marchwarden.minds.extractive.question import understood
+from marchwarden.minds.extractive.question import Expected, understood
 from marchwarden.ranking.terms import Stems
 
 
@@ -43,6 +43,7 @@ def test_a_sentence_without_a_new_number_answers_no_question_for_one():
         ("What is hepcidin?", "Hepcidin is a peptide hormone."),
         ("What is HTS?", "They were found by a high-throughput screening (HTS) of drugs."),
         ("What is an ELISA?", "Samples went through an ELISA (enzyme-linked immunosorbent assay)."),
+        ("What is the acronym HTS?", "They were found by a high-throughput screening (HTS) of drugs."),
         ("What does GDP stand for?", "GDP stands for gross domestic product."),
         ("Define a caisson", "A caisson, in a word, holds. A caisson is a watertight chamber."),
     ],
@@ -62,6 +63,9 @@ def test_a_sentence_about_the_thing_defines_it_less():
         ("Who designed the bridge?", "It was designed by Mara Lind.", "It was designed in a hurry."),
         ("Where does the river rise?", "It rises in Moravia.", "It rises every spring."),
         ("When was the bridge opened?", "It was opened in 1894.", "It was opened by a duke."),
+        ("When was the duchy founded?", "It was founded in 911.", "It was founded with 911 men."),
+        ("What day of the week is it held?", "It is held on Wednesdays.", "It is held in a hall."),
+        ("How many empires were there?", "There were dozens of empires.", "Empires rose and fell."),
         ("Which countries did they come from?", "They came from Norway.", "They came late."),
         ("In which years did it burn?", "It burned in 1894.", "It burned twice."),
         ("Why did it fall?", "It fell because of the wind.", "It fell at night."),
@@ -69,3 +73,11 @@ def test_a_sentence_about_the_thing_defines_it_less():
 )
 def test_names_places_dates_and_reasons_are_there_or_not(question, answer, no_answer):
     assert (fits(question, answer), fits(question, no_answer)) == (1, 0)
+
+
+def test_a_when_that_only_sets_the_scene_asks_for_no_date():
+    assert (
+        understood("When forces act on different objects, what law gives symmetry?", Stems()).expected
+        is not Expected.DATE
+    )
+    assert understood("When did the bridge open, and for whom?", Stems()).expected is Expected.DATE

@@ -44,3 +44,8 @@ def test_what_nothing_speaks_of_is_not_answered():
 def test_a_figure_that_is_asked_for_must_be_there():
     told = match("When was the lighthouse of Skarn built?")
     assert match("When was the lighthouse of Skarn built?", "The lighthouse of Skarn was built by hand.") < told
+
+
+def test_a_denial_that_the_sentence_shares_is_no_sign_against_it():
+    denied = "Who did not build the lighthouse of Skarn?"
+    assert match(denied, ANSWERS.replace("built by", "not built by")) > match(denied)

@@ -14,6 +14,7 @@ _ASIDE: Final = r"(?: ?[(\[][^)\]]*[)\]])?,?"
 _IS_SOMETHING: Final = re.compile(rf"\b{_SAYS}\b")
 _ASKED: Final = re.compile(
     r"^\W*(?:what (?:is|are|was|were|does|do)|define) (?:the (?:meaning|definition) of )?(?:an? |the )?"
+    r"(?:(?:acronym|abbreviation|term|word|phrase) )?"
     r"(.+?)(?: mean| stand for)?\W*$"
 )
 

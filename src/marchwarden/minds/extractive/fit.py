@@ -15,7 +15,8 @@ OF_SOMETHING_ELSE: Final = 0.5
 
 _DATE: Final = re.compile(
     r"\b(?:1\d{3}|20\d{2})s?\b|\b\d{1,2}(?:st|nd|rd|th) centur|\b(?:january|february|march|april|may|june|july|august"
-    r"|september|october|november|december)\b|\b\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bbc\b"
+    r"|september|october|november|december)\b|\b\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:in|by|since|until) \d{3}\b|\bbc\b"
 )
 _NUMBER: Final = re.compile(NUMBER)
 _REASON: Final = re.compile(

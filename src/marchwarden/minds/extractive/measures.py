@@ -8,7 +8,7 @@ from marchwarden.ranking.terms import STOP_WORDS
 
 NUMBER: Final = (
     r"(?:\d+(?:[.,]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    r"|sixty|hundred|thousand|million|billion|dozen|half|once|twice|single|double|none|no|never|always)\b)"
+    r"|sixty|(?:hundred|thousand|million|billion|dozen)s?|half|once|twice|single|double|none|no|never|always)\b)"
 )
 
 _LENGTHS: Final = r"\d ?(?:km|m|cm|mm|nm|ft|mi)\b|\b(?:\w*met(?:re|er)|mile|yard|inche?)s?\b|\bfeet\b"

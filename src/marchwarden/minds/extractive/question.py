@@ -47,7 +47,8 @@ def _which(kinds: str) -> str:
 
 
 _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
-    (Expected.DATE, r"\bwhen\b(?! (?:a|an|the|you|i|we|it|someone)\b)|\bwhen (?:was|were|is|did|does|do|will)\b"),
+    (Expected.DATE, r"\bwhen\b(?! (?:a|an|the|you|i|we|it|someone)\b)(?!.*\b(?:what|which|who|how)\b)"),
+    (Expected.DATE, r"\bwhen (?:was|were|is|did|does|do|will)\b"),
     (Expected.DATE, _which(_DATES)),
     (Expected.NUMBER, r"\bhow (?:many|much|old|long|tall|far|high|large|big|fast|often|deep|wide|heavy|hot|cold)\b"),
     (Expected.NUMBER, _which(_QUANTITIES)),

@@ -40,7 +40,7 @@ class Signs:
     `figure_lacking`: a number or a date is asked for, and the sentence holds none.
     `about_title`: the share of the question's words that the title of the document holds.
     `asks_number`: there are always numbers about, and seldom the right one.
-    `denial`: the question denies something, and hardly any text tells what is not.
+    `denial`: the question denies something, and the sentence does not.
     `opposite`: in place of a word of the question the sentence has one that excludes it.
     `meant`, `meant_around`: how near the best sentences, and the passage, come to it in meaning, where that is known.
     """
@@ -80,7 +80,7 @@ def signs(survey: Survey, scorer: Scorer, best: Judged) -> Signs:
         figure_lacking=float(question.expected in _FIGURES and not best.score.fit),
         about_title=sum(stem in statement.title for stem in question.stems) / max(len(question.stems), 1),
         asks_number=float(question.expected is Expected.NUMBER),
-        denial=float(denied(question.text)),
+        denial=float(denied(question.text) and not denied(statement.text)),
         opposite=float(excluded(question.text, statement.text)),
         meant=_nearest(survey, question.text, [judged.statement.text for judged in among]),
         meant_around=_nearest(survey, question.text, [passage]),
