@@ -284,3 +284,23 @@ async def test_what_is_said_of_an_abbreviation_is_said_of_what_it_stands_for() -
     # The same with a word that abbreviates nothing: nobody can know whom it means.
     other = await concluded(notebook_of(question, KEEPERS.format(short="Quorn")))
     assert other.claims[0].text != "The Quorn wore grey coats with brass buttons."
+
+
+async def test_another_document_speaks_by_a_sentence_rather_than_by_a_row() -> None:
+    came = {
+        1931: "a choir",
+        1938: "the millers",
+        1945: "two bishops",
+        1952: "the ferrymen",
+        1959: "a duke",
+        1966: "the school",
+    }
+    answer = " ".join(
+        f"The Alder Bridge was opened by the mayor in {year}, and {who} came to see it, as they told for years after."
+        for year, who in came.items()
+    )
+    other = "| Alder Bridge | opened by the mayor |\n\nThe Alder Bridge was opened to walkers only.\n"
+    notebook = notebook_of("When was the Alder Bridge opened by the mayor?", answer, other)
+    said = [claim.text for claim in (await concluded(notebook)).claims]
+    assert "The Alder Bridge was opened to walkers only." in said
+    assert not any("|" in text for text in said)

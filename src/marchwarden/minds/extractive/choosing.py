@@ -104,8 +104,13 @@ def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
     best: dict[int, Judged] = {}
     for judged in survey.ranked:
         if judged.relevance >= share * survey.ranked[0].relevance:
-            best.setdefault(judged.statement.passage.document, judged)
+            first = best.setdefault(judged.statement.passage.document, judged)
+            best[judged.statement.passage.document] = max(first, judged, key=_as_a_sentence)
     return list(best.values())
+
+
+def _as_a_sentence(judged: Judged) -> float:
+    return judged.worth if judged.score.is_finished else judged.worth - FRAGMENT
 
 
 def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
@@ -159,7 +164,7 @@ def _valued(survey: Survey, judged: Judged, picked: list[Judged]) -> _Valued:
     adds = survey.whole.coverage(held | judged.statement.distinct) - survey.whole.coverage(held)
     linked = any(_linked(judged.statement, each.statement) for each in picked)
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
-    value = judged.worth + ADDS * adds + LINKED * linked - (0.0 if judged.score.is_finished else FRAGMENT)
+    value = _as_a_sentence(judged) + ADDS * adds + LINKED * linked
     return _Valued(judged, value + (SAME_DOCUMENT * beside if beside else ANOTHER_DOCUMENT))
 
 
