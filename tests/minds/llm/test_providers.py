@@ -91,10 +91,13 @@ async def test_what_no_waiting_mends_is_asked_once_and_costs_nothing(
 async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered(
     world: World, service: str, trouble: str
 ) -> None:
+    # Asked once before: to load a vendor's library can take longer than the second that is then given.
+    await chosen_mind(None, world.models.environ(service)).plan(a_notebook(), allowed())
+    before = world.model_log.billed()
     mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     with pytest.raises(MindError, match="no answer within") as raised:
         await mind.plan(a_notebook(), allowed(seconds=1.0))
-    assert world.model_log.billed() <= raised.value.tokens
+    assert world.model_log.billed() - before <= raised.value.tokens
 
 
 @pytest.mark.parametrize("service", SERVICES)
