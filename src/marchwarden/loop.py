@@ -200,12 +200,13 @@ class Investigation:
     async def _read(self) -> tuple[Sequence[Query], bool]:
         """Read the best passages; returns what to ask next and whether going on is worth it."""
         listed = self._reading_list()
-        await self._report("read", f"reading {len(listed.passages)} passages")
+        count = len(listed.passages)
+        await self._report("read", f"reading {count} passage{'' if count == 1 else 's'}")
         reading = await self.thinking.think(
             "read",
             Reading,
             lambda mind, allowed: mind.read(self.notebook, listed.passages, allowed),
-            f"{len(listed.passages)} best passages, {listed.unaffordable} did not fit",
+            f"{count} best passages, {listed.unaffordable} did not fit",
         )
         if reading is None:
             return (), False
