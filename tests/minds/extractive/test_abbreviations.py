@@ -37,6 +37,9 @@ def test_an_abbreviation_is_read_where_it_is_introduced(text, asked, short):
         ("The old mill (OM) burned.", "price of bread"),
         ("(RVPs) were made of viral particles.", "viral particles"),
         ("Nothing is in brackets.", "brackets"),
+        ("It was as of it (AOI) is.", "it is"),
+        ("The harp stayed (RS) silent.", "harp stayed"),
+        ("He stayed (ST) home.", "stayed"),
     ],
 )
 def test_what_is_no_abbreviation_of_something_asked_is_left_alone(text, asked):

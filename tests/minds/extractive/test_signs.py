@@ -3,18 +3,27 @@ from dataclasses import fields
 import pytest
 
 from marchwarden.minds.extractive.match import overall_match
-from marchwarden.minds.extractive.signs import Signs, worths
-from marchwarden.minds.extractive.survey import surveyed
+from marchwarden.minds.extractive.signs import Signs, signs, worths
+from marchwarden.minds.extractive.survey import Survey, surveyed
 from marchwarden.notebook import Document, Notebook
 from marchwarden.ranking.terms import Stems
 
 ANSWERS = "The lighthouse of Skarn was built by Orla Brandt in 1874. It was painted white and stands on the north cape."
 
 
-def match(question: str, text: str = ANSWERS) -> float:
+def survey(question: str, text: str) -> Survey:
     notebook = Notebook(question, aspects=(question,))
     notebook.add(Document("file", "skarn.txt", text.encode(), text, title="Skarn"))
-    return overall_match(surveyed(notebook, notebook.passages, Stems()))
+    return surveyed(notebook, notebook.passages, Stems())
+
+
+def match(question: str, text: str = ANSWERS) -> float:
+    return overall_match(survey(question, text))
+
+
+def best_signs(question: str, text: str) -> Signs:
+    found = survey(question, text)
+    return signs(found, found.whole, found.ranked[0])
 
 
 def test_every_sign_has_its_worth_and_no_worth_is_without_its_sign():
@@ -46,6 +55,7 @@ def test_a_figure_that_is_asked_for_must_be_there():
     assert match("When was the lighthouse of Skarn built?", "The lighthouse of Skarn was built by hand.") < told
 
 
-def test_a_denial_that_the_sentence_shares_is_no_sign_against_it():
-    denied = "Who did not build the lighthouse of Skarn?"
-    assert match(denied, ANSWERS.replace("built by", "not built by")) > match(denied)
+def test_a_denial_tells_against_a_sentence_that_does_not_share_it():
+    asked = "Who did not build the lighthouse of Skarn?"
+    assert best_signs(asked, ANSWERS).denial == 1
+    assert best_signs(asked, ANSWERS.replace("built by", "not built by")).denial == 0

@@ -1,24 +1,38 @@
 """What a sentence has from its document."""
 
-from marchwarden.minds.extractive.statements import FIRST_LINES, OF_ITS_LENGTH, statements
+from marchwarden.minds.extractive.bearing import bearing
+from marchwarden.minds.extractive.statements import FIRST_LINES, OF_ITS_LENGTH
+from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
 from marchwarden.notebook import Document, Notebook
 from marchwarden.ranking.terms import Stems
 
 FIRST = "We counted viruses among children in Ilorin."
-LAST = "The most common one was a coronavirus."
+LAST = "The germ seen most was a coronavirus."
+LONG = FIRST_LINES * OF_ITS_LENGTH
 
 
-def about(words_between: int) -> frozenset[str]:
-    """What the last sentence of a text of that length is taken to be about."""
-    text = f"{FIRST}\n\n# Results\n\n{'Nothing. ' * words_between}\n\n{LAST}\n"
-    notebook = Notebook("Which virus is most common in Ilorin?")
-    notebook.add(Document("file", "report.txt", text.encode(), text))
-    return next(each.about for each in statements(notebook, notebook.passages, Stems()) if each.text == LAST)
+def last_sentence(words_between: int, first: str = FIRST, title: str = "") -> tuple[Survey, Judged]:
+    """The last sentence of a text of that length, as it is judged for a question none of whose words it has."""
+    text = f"{first}\n\n# Results\n\n{'Nothing. ' * words_between}\n\n{LAST}\n"
+    notebook = Notebook("Who fell ill in Ilorin?")
+    notebook.add(Document("file", "report.txt", text.encode(), text, title=title))
+    survey = surveyed(notebook, notebook.passages, Stems())
+    return survey, next(each for each in survey.ranked if each.statement.text == LAST)
 
 
 def test_the_first_lines_of_a_long_document_say_what_all_of_it_is_about():
-    assert "ilorin" in about(FIRST_LINES * OF_ITS_LENGTH)
+    survey, last = last_sentence(LONG)
+    unrelated, same = last_sentence(LONG, first="We counted lamps.")
+    assert last.score.on_topic > same.score.on_topic == 0
+    assert bearing(last, survey.whole) > bearing(same, unrelated.whole)
 
 
 def test_those_of_a_short_one_are_its_contents_and_say_nothing_of_the_rest():
-    assert "ilorin" not in about(10)
+    assert "ilorin" not in last_sentence(10)[1].statement.about
+
+
+def test_the_kind_of_answer_counts_where_the_title_has_the_question_s_words():
+    text = "She took off from Abingdon in 1936."
+    notebook = Notebook("When did Beryl Markham fly?")
+    notebook.add(Document("file", "one.txt", text.encode(), text, title="Beryl Markham"))
+    assert surveyed(notebook, notebook.passages, Stems()).ranked[0].score.fit == 1

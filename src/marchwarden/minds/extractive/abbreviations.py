@@ -23,6 +23,7 @@ def abbreviations(text: str, asked: Collection[str], stems: Stems) -> Abbreviati
         words = stems.of(meant)
         if 2 * sum(word in asked for word in words) >= len(words) > 0:
             for written in (short, short.removesuffix("s")):
+                # Of `MERS-CoV` the first part is enough; of `WHO`, an empty word to the ranking, there is none.
                 for stem in stems.of(written)[:1]:
                     found.setdefault(stem, words)
     return found
@@ -42,11 +43,12 @@ def _introduced(text: str) -> Iterator[tuple[str, str]]:
 def _meant(short: str, before: str) -> str:
     """The words in which its letters are found going backwards, its first letter at the beginning of a word."""
     letters = [letter for letter in short.removesuffix("s").casefold() if letter.isalnum()]
-    searched, at = before.casefold(), len(before)
+    before = before.casefold()
+    at = len(before)
     for place in reversed(range(len(letters))):
-        at = searched.rfind(letters[place], 0, at)
-        while place == 0 and at > 0 and searched[at - 1].isalnum():
-            at = searched.rfind(letters[0], 0, at)
+        at = before.rfind(letters[place], 0, at)
+        while place == 0 and at > 0 and before[at - 1].isalnum():
+            at = before.rfind(letters[0], 0, at)
         if at < 0:
             return ""
     meant = before[at:]
