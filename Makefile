@@ -1,6 +1,7 @@
 # Everything here works with Python 3.11, pip and make alone.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+EXTRAS ?= dev
 Q ?= What happens when a researcher runs out of budget?
 
 .PHONY: ask test check format bench clean
@@ -30,13 +31,16 @@ bench: .venv/developing
 clean:
 	rm -rf .venv build dist
 
-.venv/installed: pyproject.toml
+.venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marchwarden needs Python 3.11 or newer")'
 	@echo "setting up .venv (once, about a minute)"
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv --upgrade-deps .venv
+
+.venv/installed: pyproject.toml | .venv/bin/pip
 	@$(BIN)/pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
-.venv/developing: .venv/installed
-	@$(BIN)/pip install -qq --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+# Not compiled beforehand: tests load a small part of what lies there, and leave that compiled.
+.venv/developing: pyproject.toml | .venv/bin/pip
+	@$(BIN)/pip install -qq --disable-pip-version-check --no-compile --editable '.[$(EXTRAS)]'
+	@touch .venv/installed $@

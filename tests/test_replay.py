@@ -2,6 +2,7 @@ import socket
 
 import pytest
 
+from marchwarden import passages
 from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
@@ -26,6 +27,14 @@ async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
     source = MemorySource(failing={"ferris.md": SourceError("gone")})
     result = await an_investigator(tmp_path, mind=mind, source=source).research(QUESTION)
     assert (await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())).differences == ()
+
+
+async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwise_today(tmp_path, monkeypatch):
+    draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
+    result = await an_investigator(tmp_path, mind=ScriptedMind(None, None, Thought(draft, 9))).research(QUESTION)
+    monkeypatch.setattr(passages, "LONGEST_SENTENCE", 40)
+    with pytest.raises(ReplayDiverged, match="ask the question again"):
+        await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
 
 
 async def test_a_rerun_leaves_the_trace_as_it_was(tmp_path):

@@ -7,7 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden.errors import MalformedTrace
+from marchwarden import passages
+from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.replay import differences
 from marchwarden.store import Store
 from tests.investigating import QUESTION, an_investigator
@@ -31,6 +32,15 @@ async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeat
         journaled = sum(b'"action":"fetch"' in line or b'"action":"search"' in line for line in lines[:kept])
         in_all = sum(b'"action":"fetch"' in line or b'"action":"search"' in line for line in lines)
         assert len(source.calls) == in_all - journaled
+
+
+async def test_a_run_whose_texts_are_cut_otherwise_today_is_not_gone_on_with(tmp_path, monkeypatch):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    path = Store(tmp_path).path(result.trace_id)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    monkeypatch.setattr(passages, "LONGEST_SENTENCE", 40)
+    with pytest.raises(ReplayDiverged, match="other sentences"):
+        await an_investigator(tmp_path).resume(result.trace_id)
 
 
 async def test_a_trace_that_does_not_open_a_run_is_refused(tmp_path):

@@ -94,7 +94,7 @@ class Investigation:
         self.budget = Budget(
             limits, wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=mind.conclusion_tokens
         )
-        self.thinking = Thinking(mind, investigator.fallback, self.budget, record)
+        self.thinking = Thinking(mind, investigator.fallback, self.budget, record, self.notebook)
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.failures: list[Gap] = []

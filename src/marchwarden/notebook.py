@@ -230,6 +230,7 @@ class Notebook:
     """Everything one run has learned so far. Passages are numbered in the order documents were added.
 
     `guide` is what the source says about how it wants to be asked: the words of a stranger, like any document.
+    `numbering` is the same for the same texts cut at the same places: only then does an id mean the same evidence.
     """
 
     question: str
@@ -242,12 +243,15 @@ class Notebook:
     findings: list[Finding] = field(default_factory=list)
     discoveries: list[DiscoveryEvent] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
+    numbering: str = ""
 
     def add(self, document: Document) -> Sequence[Passage]:
         """Take a document in; its passages get the next numbers."""
         added = split(document.text, document.layout, first=len(self.passages) + 1, document=len(self.documents))
         self.documents.append(document)
         self.passages.extend(added)
+        ends = [[sentence.end for sentence in passage.sentences] for passage in added]
+        self.numbering = digest(f"{self.numbering} {document.text_hash} {ends}".encode())
         return added
 
     def note(self, reading: Reading, passages: Iterable[Passage]) -> None:

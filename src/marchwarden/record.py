@@ -69,12 +69,16 @@ class Opening:
 
 @dataclass(frozen=True)
 class ThinkStep:
-    """Which thought of a run: the first of an iteration, or the one that stood in for it. Any mind may have had it."""
+    """Which thought of a run: the first of an iteration, or the one that stood in for it. Any mind may have had it.
+
+    `numbering`: how the evidence it may name is numbered.
+    """
 
     action: ThinkAction
     iteration: int
     model_id: str
     is_fallback: bool = False
+    numbering: str = ""
 
     @property
     def key(self) -> str:
@@ -224,7 +228,8 @@ class Record:
             value = adapter.dump_python(thought.value, mode="json")
             bill = {"model": step.model_id, "tokens": thought.tokens, "exchange": self._keep(thought.exchange)}
             usage = asdict(thought.usage) if thought.usage else None
-            self.note(step.action, step.key, why, {**bill, "usage": usage, "result": value})
+            about: Json = {"usage": usage, "numbering": step.numbering, "result": value}
+            self.note(step.action, step.key, why, {**bill, **about})
             return thought
         tokens = int(str(entry.fields["tokens"]))
         if "error" in entry.fields:
@@ -233,6 +238,11 @@ class Record:
             raise kind_of_error(str(failed.get("detail")), tokens)
         if self._rethink:
             return await perform()
+        if entry.fields.get("numbering", step.numbering) != step.numbering:
+            raise ReplayDiverged(
+                f"trace {self.trace_id} was made by a version that cuts its texts into other sentences, so what its "
+                "mind named is not what this version would cite: ask the question again"
+            )
         return Thought(adapter.validate_python(entry.fields["result"]), tokens)
 
     def note(self, action: str, key: str, why: str, fields: Json) -> Entry:

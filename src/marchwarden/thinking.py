@@ -11,7 +11,7 @@ import anyio
 
 from marchwarden.budget import Allowance, Budget
 from marchwarden.errors import MindError, SourceError, TooLittleLeft
-from marchwarden.notebook import Draft, Plan, Reading, Thought
+from marchwarden.notebook import Draft, Notebook, Plan, Reading, Thought
 from marchwarden.protocols import Mind
 from marchwarden.record import Record, ThinkAction, ThinkStep
 
@@ -27,13 +27,20 @@ class Thinking:
     fallback: Mind
     budget: Budget
     record: Record
+    notebook: Notebook
     failures: list[SourceError] = field(default_factory=list)
 
     async def think(self, action: ThinkAction, kind: type[Value], ask: Ask[Value], why: str) -> Value | None:
         """Ask the mind, and where it fails the fallback; None when both do."""
         for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
             left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
-            step = ThinkStep(action, self.budget.iterations_run, mind.model_id, is_fallback=mind is not self.mind)
+            step = ThinkStep(
+                action,
+                self.budget.iterations_run,
+                mind.model_id,
+                is_fallback=mind is not self.mind,
+                numbering=self.notebook.numbering,
+            )
             try:
                 thought = await self.record.think(step, kind, self._timed(ask, mind, left, action), why)
             except MindError as error:

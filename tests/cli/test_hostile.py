@@ -3,7 +3,6 @@
 With MARCHWARDEN_EVERY_ATTACK set it is thousands: all of those that are tried on the report and on the page.
 """
 
-import os
 import re
 from pathlib import Path
 
@@ -11,12 +10,11 @@ import pytest
 
 from marchwarden.store import Store
 from tests.cli.in_process import Shell
-from tests.reports.hostile import attacks, batches, hostile
+from tests.reports.hostile import batches, hostile, some_attacks
 from tests.reports.samples import Told, noted, written
-from tests.researchers.web.test_injection import CORPUS, STYLE
+from tests.researchers.web.test_injection import STYLE
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-EACH = 1 if "MARCHWARDEN_EVERY_ATTACK" in os.environ or CORPUS in os.environ else 3
 ORDERS = (
     "\x1b[2J",
     "\x1b]0;pwned\x07",
@@ -53,7 +51,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 def runs(shell: Shell) -> list[str]:
     """Everything at once in a few runs, each string with an order to the terminal before it; some as questions."""
     store = Store(shell.home / "traces")
-    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(attacks()[::EACH])]
+    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(some_attacks())]
     for each in spoken[::20]:
         noted(store, Told("No.", question=f"q {each[:300]}".replace("\x00", ""), researcher=each))
     return [written(store, hostile(batch)) for batch in batches(spoken, 800)]

@@ -96,7 +96,7 @@ class Inquiry:
             wall_time_sec=WALL_TIME_SEC[request.depth],
             conclusion_tokens=investigator.mind.conclusion_tokens,
         )
-        self.thinking = Thinking(investigator.mind, investigator.fallback, self.budget, record)
+        self.thinking = Thinking(investigator.mind, investigator.fallback, self.budget, record, self.notebook)
         self.agenda = Agenda(self.roster, request.question)
         self.purse = Purse(0, 0, 0)
         self.dispatched = 0
