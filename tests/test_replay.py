@@ -31,7 +31,7 @@ async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
 
 async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwise_today(tmp_path, monkeypatch):
     draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
-    result = await an_investigator(tmp_path, mind=ScriptedMind(None, None, Thought(draft, 9))).research(QUESTION)
+    result = await an_investigator(tmp_path, mind=ScriptedMind(None, (), Thought(draft, 9))).research(QUESTION)
     monkeypatch.setattr(passages, "LONGEST_SENTENCE", 40)
     with pytest.raises(ReplayDiverged, match="ask the question again"):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
