@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import attrgetter
 from typing import Final
 
 from marchwarden.minds.extractive.antecedents import spoken_of
@@ -20,14 +21,12 @@ GLANCE: Final = 500
 """Characters of the answer that everybody reads."""
 CONSIDERED: Final = 60
 WORTH_SAYING: Final = 0.6
+SURE: Final = 0.8
 WORTH_HEARING: Final = 0.2
 SAME_WORDS: Final = 0.8
-ITS_OWN: Final = 0.15
 
-ADDS: Final = 0.1
 LINKED: Final = 0.25
-ANOTHER_DOCUMENT: Final = 0.01
-SAME_DOCUMENT: Final = -0.01
+SAME_DOCUMENT: Final = -0.02
 FRAGMENT: Final = 0.15
 """What a row or a cut-off line must make up for, to stand beside whole sentences."""
 
@@ -44,20 +43,9 @@ class Pick:
         return Pick(self.judged, self.text, (*self.evidence, copy.statement.evidence))
 
 
-@dataclass(frozen=True)
-class _Valued:
-    judged: Judged
-    value: float
-
-    @property
-    def by_itself(self) -> float:
-        """Without its company: good neighbours make nothing worth saying."""
-        return self.value - self.judged.lift
-
-
-def chosen(survey: Survey, quarrelling: Sequence[Judged], stems: Stems) -> list[Pick]:
+def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> list[Pick]:
     """The best, both sides of a quarrel, where a second hop led, what other documents say, more of the best."""
-    best = _best(survey)
+    best = _best(survey, sure=match >= SURE)
     led_to = _led_to(survey, stems) if leaves_open(survey, stems) else []
     front = [*_at_a_glance(best), *quarrelling, *led_to]
     cited = {judged.statement.passage.document for judged in front}
@@ -70,18 +58,21 @@ def claim(survey: Survey, pick: Pick) -> Claim:
     return Claim(pick.text, pick.evidence, round(bearing(pick.judged, scorer), 3))
 
 
-def _best(survey: Survey) -> list[Judged]:
-    """The best statement of every aspect that is met, then whatever adds most to what is already there."""
+def _best(survey: Survey, *, sure: bool) -> list[Judged]:
+    """The best statement of every aspect that is met, then the best of the rest, and what one of them leads to.
+
+    Beside an answer that is sure stands only what meets the question by itself; else good company is enough.
+    """
     picked = _aspect_leaders(survey) or list(survey.ranked[:1])
-    candidates = [judged for judged in survey.ranked[:CONSIDERED] if _to_the_point(survey, judged)]
-    while picked and candidates and len(picked) < MOST_BEST:
+    weighed = attrgetter("relevance" if sure else "worth")
+    candidates = [
+        judged for judged in survey.ranked[:CONSIDERED] if weighed(judged) >= WORTH_SAYING * weighed(picked[0])
+    ]
+    while len(picked) < MOST_BEST:
         candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
-        valued = [_valued(survey, each, picked) for each in candidates]
-        enough = WORTH_SAYING * picked[0].relevance
-        best = max((each for each in valued if each.by_itself >= enough), key=lambda each: each.value, default=None)
-        if best is None:
+        if not candidates:
             break
-        picked.append(best.judged)
+        picked.append(max(candidates, key=lambda each: _value(each, picked)))
     return picked
 
 
@@ -133,18 +124,14 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 
 
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
-    """The sentence as it stands, after the one that says whom its pronoun means, unless that is said or known."""
-    said = {evidence for pick in picks for evidence in pick.evidence}
+    """The sentence as it stands, after the one that says whom its pronoun means, unless its page was heard before."""
+    statement = judged.statement
+    if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
+        return Pick(judged, statement.text, (statement.evidence,))
     news = {each.statement.evidence for each in survey.ranked}
-    spoken = [each for each in spoken_of(survey.notebook, judged.statement) if each.id in news]
-    text = " ".join([*(each.text for each in spoken if each.id not in said), judged.statement.text])
-    return Pick(judged, text, (*(each.id for each in spoken), judged.statement.evidence))
-
-
-def _to_the_point(survey: Survey, judged: Judged) -> bool:
-    """Whether the sentence itself, or the page it stands on, has some of what is asked in its own words."""
-    scorer = survey.scorer(judged.aspect)
-    return scorer.coverage(judged.statement.distinct | judged.statement.title) >= ITS_OWN
+    spoken = [each for each in spoken_of(survey.notebook, statement) if each.id in news]
+    text = " ".join([*(each.text for each in spoken), statement.text])
+    return Pick(judged, text, (*(each.id for each in spoken), statement.evidence))
 
 
 def _aspect_leaders(survey: Survey) -> list[Judged]:
@@ -158,14 +145,11 @@ def _aspect_leaders(survey: Survey) -> list[Judged]:
     return distinct
 
 
-def _valued(survey: Survey, judged: Judged, picked: list[Judged]) -> _Valued:
-    """Its own relevance, plus what it adds: words of the question not covered yet, a link, another document."""
-    held = frozenset().union(*(each.statement.distinct for each in picked))
-    adds = survey.whole.coverage(held | judged.statement.distinct) - survey.whole.coverage(held)
+def _value(judged: Judged, picked: list[Judged]) -> float:
+    """Its worth, more where it is the other hop of one that is picked, less for each that its document has there."""
     linked = any(_linked(judged.statement, each.statement) for each in picked)
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
-    value = _as_a_sentence(judged) + ADDS * adds + LINKED * linked
-    return _Valued(judged, value + (SAME_DOCUMENT * beside if beside else ANOTHER_DOCUMENT))
+    return _as_a_sentence(judged) + LINKED * linked + SAME_DOCUMENT * beside
 
 
 def _linked(one: Statement, other: Statement) -> bool:

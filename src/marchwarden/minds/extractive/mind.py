@@ -76,7 +76,7 @@ class ExtractiveMind:
         answered = _answered(survey)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
         draft = Draft(
-            claims=_claims(survey, quarrels, self._stems) if answered else (),
+            claims=_claims(survey, match, quarrels, self._stems) if answered else (),
             match=round(match, 4),
             conflicts=quarrels,
             gaps=gaps(survey, match, self._stems),
@@ -125,8 +125,8 @@ def _answered(survey: Survey) -> bool:
     return any(aspect_match(survey, aspect) >= CLOSE for aspect in ("", *survey.aspects))
 
 
-def _claims(survey: Survey, quarrels: Iterable[Conflict], stems: Stems) -> tuple[Claim, ...]:
+def _claims(survey: Survey, match: float, quarrels: Iterable[Conflict], stems: Stems) -> tuple[Claim, ...]:
     """The chosen statements; whatever quarrels with one another is said too, so that both sides are cited."""
     evidence = {each for quarrel in quarrels for each in (quarrel.one, quarrel.other)}
     quarrelling = [judged for judged in survey.ranked if judged.statement.evidence in evidence]
-    return tuple(claim(survey, pick) for pick in chosen(survey, quarrelling, stems))
+    return tuple(claim(survey, pick) for pick in chosen(survey, match, quarrelling, stems))
