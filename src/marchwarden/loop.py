@@ -20,6 +20,7 @@ from marchwarden.contract import (
     ResearchRequest,
     ResearchResult,
 )
+from marchwarden.counting import counted
 from marchwarden.errors import ArchiveDamaged, SourceError
 from marchwarden.grounding import grounded
 from marchwarden.landing import Flight, landed
@@ -201,7 +202,7 @@ class Investigation:
         """Read the best passages; returns what to ask next and whether going on is worth it."""
         listed = self._reading_list()
         count = len(listed.passages)
-        await self._report("read", f"reading {count} passage{'' if count == 1 else 's'}")
+        await self._report("read", f"reading {counted(count, 'passage')}")
         reading = await self.thinking.think(
             "read",
             Reading,

@@ -125,7 +125,7 @@ def _deleted(body: Body) -> bool:
 
 
 def _told(found: Survey, deleted: list[Body], *, asked: bool) -> str:
-    from marchwarden.cli.formatter import counted
+    from marchwarden.counting import counted
 
     lines = [f"{counted(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {counted(found.runs, 'run')}"]
     if not found.unneeded:

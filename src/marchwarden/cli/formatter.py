@@ -14,6 +14,7 @@ from rich.text import Text
 from marchwarden.clean import one_line, printable
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.costs import Sum
+from marchwarden.counting import counted
 from marchwarden.trace import Entry
 from marchwarden.validation import Standing, Statement, Visit
 from marchwarden.verification import Check
@@ -104,8 +105,8 @@ def healths(found: "Sequence[Health]") -> RenderableType:
 
 def visits(found: Sequence[Visit]) -> RenderableType:
     """How each cited document stands today, and what that comes to."""
-    counted = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in Standing]
-    verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in counted if count) or 'none'}"
+    tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in Standing]
+    verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in tallied if count) or 'none'}"
     all_stand = all(visit.stands for visit in found)
     return Group(*(part for each in found for part in _visit(each)), Text(verdict, _colour(good=all_stand)))
 
@@ -134,11 +135,6 @@ def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
         _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)
     ]
     return Group(*lines)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun, in the right form."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def _dollars(each: Sum) -> str:

@@ -91,7 +91,7 @@ def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     elif done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
     else:
-        from marchwarden.cli.formatter import counted
+        from marchwarden.counting import counted
 
         cited = counted(len(done.result.citations), "citation")
         click.echo(f"identical: {cited}, confidence {done.result.confidence}")

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marchwarden.clean import one_line
-from marchwarden.cli.formatter import counted
+from marchwarden.counting import counted
 from marchwarden.logs.setting import speaks_on_stderr
 from marchwarden.protocols import Progress
 

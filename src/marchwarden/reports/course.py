@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from marchwarden.clean import one_line
+from marchwarden.counting import counted
 from marchwarden.reports.drawing import span
 from marchwarden.reports.markup import Markup, element
 from marchwarden.reports.timeline import Step, Timeline
-from marchwarden.reports.wording import counted, dollars, seconds
+from marchwarden.reports.wording import dollars, seconds
 
 _SHOWN = 200
 """Steps drawn of one run; a trace can hold many more than anybody looks at."""

@@ -9,8 +9,9 @@ from typing import Final
 
 from marchwarden.clean import one_line
 from marchwarden.contract import Citation, ResearchResult
+from marchwarden.counting import counted
 from marchwarden.reports.markup import Content, Markup, address, element, joined
-from marchwarden.reports.wording import GAPS, band, counted
+from marchwarden.reports.wording import GAPS, band
 
 _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 

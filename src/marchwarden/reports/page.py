@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from marchwarden.clean import one_line
+from marchwarden.counting import counted
 from marchwarden.pricing import Prices
 from marchwarden.reports.answering import Marked, answer, disagreements
 from marchwarden.reports.bundle import Bundle
@@ -16,7 +17,7 @@ from marchwarden.reports.sources import sources
 from marchwarden.reports.stamp import stamp
 from marchwarden.reports.timeline import timelines
 from marchwarden.reports.weighing import confidence
-from marchwarden.reports.wording import counted, day, dollars, moment, seconds
+from marchwarden.reports.wording import day, dollars, moment, seconds
 
 _SECTIONS = (
     ("answer", "Answer"),

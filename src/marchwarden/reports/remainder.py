@@ -5,10 +5,11 @@ from itertools import groupby
 
 from marchwarden.clean import one_line
 from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, OpenQuestion, ResearchResult
+from marchwarden.counting import counted
 from marchwarden.reports.bundle import Bundle, found_by
 from marchwarden.reports.drawing import meter
 from marchwarden.reports.markup import Markup, address, element, joined
-from marchwarden.reports.wording import GAPS, PRIORITIES, counted
+from marchwarden.reports.wording import GAPS, PRIORITIES
 
 _LONGEST = 600
 

@@ -1,9 +1,10 @@
 """The stamp: what came of proving the run again on the day the report was made."""
 
+from marchwarden.counting import counted
 from marchwarden.reports.bundle import Bundle
 from marchwarden.reports.drawing import sign
 from marchwarden.reports.markup import Markup, element, joined
-from marchwarden.reports.wording import counted, day
+from marchwarden.reports.wording import day
 from marchwarden.verification import Check
 
 

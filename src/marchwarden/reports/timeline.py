@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Final
 
 from marchwarden.costs import expenses
+from marchwarden.counting import counted
 from marchwarden.pricing import Prices
 from marchwarden.reports.bundle import Bundle, Member, Run
-from marchwarden.reports.wording import counted
 from marchwarden.trace import Entry, Json
 
 _SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})

@@ -66,7 +66,3 @@ def dollars(known: float, unpriced: int = 0) -> str:
     told = f"${known:.4f}" if known else ""
     missing = f"{unpriced:,} tokens at a price unknown here" if unpriced else ""
     return " and ".join(part for part in (told, missing) if part)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

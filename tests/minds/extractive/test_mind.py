@@ -120,6 +120,24 @@ async def test_a_sentence_that_opens_with_a_pronoun_is_said_and_cited_after_the_
     assert draft.claims[0].evidence == ("p1.s1", "p1.s2")
 
 
+async def test_whom_a_pronoun_means_is_not_said_again_where_its_passage_is_being_told() -> None:
+    text = "The Orta tower was built in 1932. Its lift was built in 1940. It was built of Orta stone and Orta brick."
+    draft = await concluded(notebook_of("When were the Orta tower and its lift built of stone?", text))
+    assert len(draft.claims) == 3
+    assert sum(claim.text.count("The Orta tower") for claim in draft.claims) == 1
+
+
+async def test_beside_a_sure_answer_its_neighbours_are_not_told_and_beside_an_unsure_one_they_are() -> None:
+    page = (
+        "# The Alder Bridge\n\nThe Alder Bridge was opened in 1931 by the engineer Maud Ferris. "
+        "A lane for carts was added after the great flood.\n"
+    )
+    sure = await concluded(notebook_of("When was the Alder Bridge opened?", page, titles=("The Alder Bridge",)))
+    assert [claim.text for claim in sure.claims] == ["The Alder Bridge was opened in 1931 by the engineer Maud Ferris."]
+    unsure = await concluded(notebook_of("How wide is the Alder Bridge?", page, titles=("The Alder Bridge",)))
+    assert "A lane for carts was added after the great flood." in [claim.text for claim in unsure.claims]
+
+
 async def test_two_hops_cite_both_documents() -> None:
     film, director = "The Salt Road is a film directed by Ann Lee.", "Ann Lee was born in Oslo and studied law."
     notebook = notebook_of(

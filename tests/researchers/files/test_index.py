@@ -53,6 +53,18 @@ async def test_new_changed_and_deleted_files_are_noticed_and_only_they_are_read(
     assert "note002.md" not in await found(files, "harbour note")
 
 
+async def test_what_an_earlier_version_built_is_deleted_and_what_a_later_one_built_is_not(tmp_path: Path) -> None:
+    shelf, index = tmp_path / "shelf", tmp_path / "index"
+    fill(shelf, 2)
+    await source(shelf, index).search(Query("note"))
+    (built,) = index.glob("*/v*")
+    earlier, later = built.with_name("v1"), built.with_name("v999")
+    for other in (earlier, later):
+        shutil.copytree(built, other)
+    await source(shelf, index).search(Query("note"))
+    assert sorted(index.glob("*/v*")) == sorted([built, later])
+
+
 async def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "shelf" / "a.txt"
     path.parent.mkdir()

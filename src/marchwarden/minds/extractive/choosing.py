@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from operator import attrgetter
 from typing import Final
 
 from marchwarden.minds.extractive.antecedents import spoken_of
 from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
-from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.notebook import Claim
 from marchwarden.ranking.terms import Stems, differ_in_fact
@@ -21,12 +19,11 @@ GLANCE: Final = 500
 """Characters of the answer that everybody reads."""
 CONSIDERED: Final = 60
 WORTH_SAYING: Final = 0.6
-SURE: Final = 0.8
+SURE: Final = 0.9
 WORTH_HEARING: Final = 0.2
 SAME_WORDS: Final = 0.8
 
-LINKED: Final = 0.25
-SAME_DOCUMENT: Final = -0.02
+SAME_DOCUMENT: Final = 0.02
 FRAGMENT: Final = 0.15
 """What a row or a cut-off line must make up for, to stand beside whole sentences."""
 
@@ -59,14 +56,15 @@ def claim(survey: Survey, pick: Pick) -> Claim:
 
 
 def _best(survey: Survey, *, sure: bool) -> list[Judged]:
-    """The best statement of every aspect that is met, then the best of the rest, and what one of them leads to.
+    """The best statement of every aspect that is met, then the best of the rest.
 
-    Beside an answer that is sure stands only what meets the question by itself; else good company is enough.
+    Beside an answer that is sure stands only what has words of the question itself; else good company is enough.
     """
     picked = _aspect_leaders(survey) or list(survey.ranked[:1])
-    weighed = attrgetter("relevance" if sure else "worth")
     candidates = [
-        judged for judged in survey.ranked[:CONSIDERED] if weighed(judged) >= WORTH_SAYING * weighed(picked[0])
+        judged
+        for judged in survey.ranked[:CONSIDERED]
+        if judged.worth >= WORTH_SAYING * picked[0].worth and (judged.score.covered or not sure)
     ]
     while len(picked) < MOST_BEST:
         candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
@@ -146,17 +144,9 @@ def _aspect_leaders(survey: Survey) -> list[Judged]:
 
 
 def _value(judged: Judged, picked: list[Judged]) -> float:
-    """Its worth, more where it is the other hop of one that is picked, less for each that its document has there."""
-    linked = any(_linked(judged.statement, each.statement) for each in picked)
+    """Its worth, a little less for each that its document has there already."""
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
-    return _as_a_sentence(judged) + LINKED * linked + SAME_DOCUMENT * beside
-
-
-def _linked(one: Statement, other: Statement) -> bool:
-    """Whether one's page is named in the other's sentence: the two hops of one answer."""
-    if one.passage.document == other.passage.document:
-        return False
-    return any(page.title and page.title <= text.distinct for page, text in ((one, other), (other, one)))
+    return _as_a_sentence(judged) - SAME_DOCUMENT * beside
 
 
 def _same(one: Judged, other: Judged) -> bool:

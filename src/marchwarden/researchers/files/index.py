@@ -21,7 +21,7 @@ from marchwarden.researchers.files.store import Store
 from marchwarden.researchers.files.update import Update, settle
 
 INDEX_VERSION: Final = 3
-"""Raised whenever extraction, passages, words or tables change: an index of another version is not looked at."""
+"""Raised whenever extraction, passages, words or tables change: what an earlier version built is deleted unread."""
 
 
 class FolderIndex:
@@ -31,7 +31,7 @@ class FolderIndex:
         self.folder = folder
         self._directory = directory
         self._home = directory / hashlib.sha256(folder.absolute.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        self._data = self._home / f"v{INDEX_VERSION}"
+        self._data = self._of_version(INDEX_VERSION)
         self._extractor = extractor
         self._settings = settings
         self._words = Words()
@@ -121,6 +121,11 @@ class FolderIndex:
             shutil.rmtree(self._data)
             self._is_damaged, self._was_damaged = False, True
             self._update(checkpoint)
+        for earlier in range(1, INDEX_VERSION):
+            shutil.rmtree(self._of_version(earlier), ignore_errors=True)
+
+    def _of_version(self, number: int) -> Path:
+        return self._home / f"v{number}"
 
     def _update(self, checkpoint: Checkpoint) -> None:
         store, postings = self._open()

@@ -13,6 +13,7 @@ from anyio import from_thread, to_thread
 from marchwarden.archive import digest
 from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
+from marchwarden.counting import counted
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Document, Hit, Query
@@ -194,5 +195,4 @@ class _Teller:
 def _notice(reason: str, names: list[str]) -> str:
     shown = ", ".join(one_line(name) for name in sorted(names)[:_NAMES_SHOWN])
     more = ", ..." if len(names) > _NAMES_SHOWN else ""
-    files = "1 file" if len(names) == 1 else f"{len(names)} files"
-    return f"{files} skipped: {one_line(reason)} ({shown}{more})"
+    return f"{counted(len(names), 'file')} skipped: {one_line(reason)} ({shown}{more})"

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from marchwarden.clean import one_line
+from marchwarden.counting import counted
 from marchwarden.reports.markup import Markup, http_address, joined
-from marchwarden.reports.wording import counted, seconds
+from marchwarden.reports.wording import seconds
 from marchwarden.ui.comparing import Change, Comparison, Piece, SourceChange, Standing
 from marchwarden.ui.markup import element, link
 from marchwarden.ui.shelf import Summary

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from marchwarden.clean import one_line
+from marchwarden.counting import counted
 from marchwarden.reports.markup import Content, Markup
-from marchwarden.reports.wording import counted
 from marchwarden.ui.markup import element, link
 from marchwarden.ui.shelf import Summary
 from marchwarden.ui.views.frame import button, document, heading

@@ -6,8 +6,9 @@ from typing import Final
 from urllib.parse import urlencode
 
 from marchwarden.clean import one_line
+from marchwarden.counting import counted
 from marchwarden.reports.markup import Content, Markup, joined
-from marchwarden.reports.wording import counted, seconds
+from marchwarden.reports.wording import seconds
 from marchwarden.ui.markup import element, link
 from marchwarden.ui.shelf import Summary
 from marchwarden.ui.views.frame import document, heading, when

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from marchwarden.costs import Expense, Sum, summed, total
+from marchwarden.counting import counted
 from marchwarden.reports.markup import Markup
-from marchwarden.reports.wording import counted
 from marchwarden.ui.markup import element, link
 from marchwarden.ui.plotting import Bar, bars
 from marchwarden.ui.spending import Day
