@@ -36,6 +36,16 @@ def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagre
             "date",
         ),
         (
+            "The paper mill at Dorn was founded in 1829 by the widow Agnes Pohl.",
+            "The paper mill at Dorn was founded in 1829 by the miller Jakob Stern.",
+            "name",
+        ),
+        (
+            "The Alder Bridge was opened on 4 May 1931 by the engineer Maud Ferris, who had also designed it.",
+            "On the back of the card somebody has written: The Alder Bridge was opened in 1932 by Maud Ferris.",
+            "date",
+        ),
+        (
             "The Senn Courier is a daily newspaper printed in Ashford.",
             "The Senn Courier is a daily newspaper printed in Greenfield.",
             "name",
@@ -96,6 +106,18 @@ def test_sentences_without_a_name_in_documents_about_different_things_do_not_dis
 )
 def test_lists_spellings_rows_and_other_people_are_no_other_name(one: str, other: str) -> None:
     assert between(one, other) is None
+
+
+def test_another_name_is_one_in_documents_of_any_title_if_both_open_with_the_same_thing() -> None:
+    of_the_mill = (
+        "Dorn has had a paper mill since 1829, founded by Agnes Pohl.",
+        ("Dorn has had a paper mill since 1829, founded by Jakob Stern."),
+    )
+    found = between(*of_the_mill, titles=("Dorn", "A jubilee"))
+    assert found is not None
+    assert found.sides == ("Agnes Pohl", "Jakob Stern")
+    elsewhere = "There has been a paper mill in Dorn since 1829, founded by {}."
+    assert between(elsewhere.format("Agnes Pohl"), elsewhere.format("Jakob Stern"), ("Dorn", "A jubilee")) is None
 
 
 def test_a_sentence_that_does_not_name_its_subject_speaks_of_what_its_title_names() -> None:

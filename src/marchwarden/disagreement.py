@@ -40,7 +40,7 @@ _BOUND: Final = re.compile(
 _CONDITION: Final = re.compile(r"\b(?:if|when|unless|except|only|while|during|among|under)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _WORD: Final = re.compile(r"[\w'’-]+")
-_CLAUSES: Final = re.compile(r";\s|,\s+(?:and|but|while|whereas|which|although|though)\b")
+_CLAUSES: Final = re.compile(r"[;:]\s|,\s+(?:and|but|while|whereas|which|who|although|though)\b")
 _SENTENCE: Final = re.compile(r"[.!]\W*$")
 _ENUMERATES: Final = frozenset({"and", "or", "including"})
 _LINKS: Final = frozenset({"of", "the", "de", "la", "van", "von"})
@@ -159,7 +159,7 @@ class Disagreements:
     def _other_name(self, ours: _Reading, theirs: _Reading) -> _Difference | None:
         """The same sentence about the same named thing, but for one name in it that is no part of an enumeration."""
         shared = len(ours.stems & theirs.stems)
-        if shared < FEWEST_BESIDE_A_NAME or not ours.names & theirs.names or _other_title(ours, theirs):
+        if shared < FEWEST_BESIDE_A_NAME or not ours.names & theirs.names or _nothing_in_common(ours, theirs):
             return None
         if ours.denials != theirs.denials or not _same_numbers(ours, theirs):
             return None
@@ -181,14 +181,13 @@ def _likeness(ours: _Reading, theirs: _Reading) -> float:
 
 
 def _other_subject(ours: _Reading, theirs: _Reading) -> bool:
-    """Each names something the other does not, or they open with no common name and their titles differ."""
-    if ours.names - theirs.stems and theirs.names - ours.stems:
-        return True
-    return not ours.opening & theirs.opening and _other_title(ours, theirs)
+    """Each names something the other does not, or they have nothing in common."""
+    return bool(ours.names - theirs.stems and theirs.names - ours.stems) or _nothing_in_common(ours, theirs)
 
 
-def _other_title(ours: _Reading, theirs: _Reading) -> bool:
-    return bool(ours.title - theirs.title and theirs.title - ours.title)
+def _nothing_in_common(ours: _Reading, theirs: _Reading) -> bool:
+    """They open with no common name, and their titles differ."""
+    return not ours.opening & theirs.opening and bool(ours.title - theirs.title and theirs.title - ours.title)
 
 
 def _different_figure(ours: _Reading, theirs: _Reading) -> _Difference | None:
@@ -243,7 +242,7 @@ def _swapped_names(ours: list[str], theirs: list[str]) -> tuple[str, ...]:
     for change, start, end, other_start, other_end in matcher.get_opcodes():
         if change == "equal" or (change != "replace" and not (start and other_start)):
             continue  # a heading may have run into one of them
-        mine, yours = ours[start:end], theirs[other_start:other_end]
+        mine, yours = _described(ours[start:end]), _described(theirs[other_start:other_end])
         if all(word.casefold() in STOP_WORDS for word in (*mine, *yours)):
             continue
         if not start or not other_start or not (_is_name(mine) and _is_name(yours)):
@@ -252,6 +251,11 @@ def _swapped_names(ours: list[str], theirs: list[str]) -> tuple[str, ...]:
             return ()
         swaps.append((" ".join(mine), " ".join(yours)))
     return swaps[0] if len(swaps) == 1 and not _spelled_otherwise(*swaps[0]) else ()
+
+
+def _described(said: list[str]) -> list[str]:
+    """A name without the one word that says what its bearer is: `widow Agnes Pohl`."""
+    return said[1:] if len(said) > 1 and said[0].islower() and said[1][0].isupper() else said
 
 
 def _spelled_otherwise(one: str, other: str) -> bool:

@@ -181,6 +181,29 @@ async def test_both_sides_of_a_disagreement_are_cited() -> None:
     assert {conflict.one, conflict.other} <= {evidence for claim in draft.claims for evidence in claim.evidence}
 
 
+BRIDGE = "The Alder Bridge is a steel arch over the Senn. It was opened in 1931 by the engineer Maud Ferris."
+POSTCARD = "The Alder Bridge was opened in 1932 by the engineer Maud Ferris."
+
+
+async def quarrels(question: str, page: str, other: str = POSTCARD) -> list[tuple[str, str]]:
+    draft = await concluded(notebook_of(question, page, other, titles=("The Alder Bridge", "A postcard")))
+    return [(conflict.kind, conflict.stance) for conflict in draft.conflicts]
+
+
+async def test_a_sentence_that_opens_with_a_pronoun_quarrels_for_what_its_page_is_about() -> None:
+    question = "In which year was the Alder Bridge opened?"
+    assert await quarrels(question, BRIDGE) == [("date", "contradicts")]
+    of_something_else = BRIDGE.replace("The Alder Bridge is a steel arch", "The ferry ran below the Alder Bridge")
+    assert await quarrels(question, of_something_else) == []
+
+
+async def test_a_quarrel_about_another_kind_of_thing_than_what_is_asked_for_is_left_alone() -> None:
+    assert await quarrels("Who opened the Alder Bridge?", BRIDGE) == []
+    both = "When was the Alder Bridge opened and who opened the Alder Bridge?"
+    assert await quarrels(both, POSTCARD, POSTCARD.replace("Maud Ferris", "Otto Lind")) == [("name", "contradicts")]
+    assert await quarrels(both, BRIDGE) == [("date", "contradicts")]
+
+
 async def test_an_aspect_without_an_answer_becomes_a_gap_of_its_own() -> None:
     notebook = notebook_of(
         "Who built the Orta tower and why is the moon yellow?", "The Orta tower was built by Ann Lee."
