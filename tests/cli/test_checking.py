@@ -45,7 +45,7 @@ def test_files_are_followed_to_the_edit_and_the_deletion(run, folder):
         "bridge.md": "lost",
         "ferris.txt": "gone",
     }
-    assert [statement["support"] for statement in told["statements"]] == ["lost", "stands", "weakened"]
+    assert [statement["support"] for statement in told["statements"]] == ["lost", "stands", "lost"]
 
 
 def test_what_cannot_be_read_as_a_run_is_refused_in_one_line(run):
