@@ -122,7 +122,7 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 
 
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
-    """The sentence as it stands, after the one that says whom its pronoun means, unless its page was heard before."""
+    """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
     statement = judged.statement
     if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
         return Pick(judged, statement.text, (statement.evidence,))
