@@ -50,6 +50,12 @@ def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagre
             "The Senn Courier is a daily newspaper printed in Greenfield.",
             "name",
         ),
+        (
+            "The Hallow Viaduct was built of brick between 1919 and 1923, has 14 arches and is 31 metres high.",
+            "The Hallow Viaduct is 29 metres high.",
+            "figure",
+        ),
+        ("Bathing in Lake Tarn is allowed from May to September.", "Bathing in Lake Tarn is not allowed.", "polarity"),
     ],
 )
 def test_different_figures_dates_names_and_polarity_contradict(one: str, other: str, kind: str) -> None:
@@ -74,6 +80,7 @@ def test_different_figures_dates_names_and_polarity_contradict(one: str, other: 
         ("Does coffee increase the risk of heart disease?", "Coffee decreases the risk of heart disease."),
         ("Coffee does not increase the risk of heart disease.", "Coffee decreases the risk of heart disease."),
         ("The daily minimum is the lowest rate of an hour.", "The daily peak is the highest rate of an hour."),
+        ("Dogs are allowed in the old park.", "Dogs are not allowed in the old park after ten in the evening."),
     ],
 )
 def test_rounding_estimates_questions_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:
@@ -111,7 +118,7 @@ def test_lists_spellings_rows_and_other_people_are_no_other_name(one: str, other
 def test_another_name_is_one_in_documents_of_any_title_if_both_open_with_the_same_thing() -> None:
     of_the_mill = (
         "Dorn has had a paper mill since 1829, founded by Agnes Pohl.",
-        ("Dorn has had a paper mill since 1829, founded by Jakob Stern."),
+        "Dorn has had a paper mill since 1829, founded by Jakob Stern.",
     )
     found = between(*of_the_mill, titles=("Dorn", "A jubilee"))
     assert found is not None
@@ -139,6 +146,13 @@ def test_copies_of_a_quarrel_are_known_by_its_sides() -> None:
 
 def test_another_year_is_another_scope() -> None:
     found = between("Acme made 5 million dollars in 2019.", "Acme made 7 million dollars in 2020.")
+    assert found is not None
+    assert found.stance == "different_scope"
+
+
+def test_another_one_in_a_row_is_another_scope() -> None:
+    opening = "The {} season of the American medical drama Harbour Lights opened on {} September {}."
+    found = between(opening.format("tenth", 26, 2013), opening.format("thirteenth", 22, 2016))
     assert found is not None
     assert found.stance == "different_scope"
 

@@ -7,25 +7,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from difflib import SequenceMatcher
 from typing import Final, Literal, TypeVar
 
-from marchwarden.figures import Figure, Figures, Moment, figures_in
+from marchwarden.clauses import clauses
+from marchwarden.figures import MONTHS, Figure, Figures, Moment, figures_in
 from marchwarden.notebook import Stance
 from marchwarden.polarity import Polarity, denies, spelled
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
 from marchwarden.stance import Stances
+from marchwarden.swaps import swapped_names
 
 Kind = Literal["figure", "date", "polarity", "name"]
 _Value = TypeVar("_Value", Figure, Moment)
 
 FEWEST_SHARED: Final = 3
 FEWEST_BESIDE_A_NAME: Final = 4
-LONGEST_NAME: Final = 5
 ALIKE: Final = 0.6
 VERY_ALIKE: Final = 0.75
 NEARLY_THE_SAME: Final = 0.8
-SAME_NAME: Final = 0.7
 CERTAIN: Final = 0.5
 NEWER_BY_DAYS: Final = 90
 OPENING: Final = 5
@@ -40,10 +39,11 @@ _BOUND: Final = re.compile(
 _CONDITION: Final = re.compile(r"\b(?:if|when|unless|except|only|while|during|among|under)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _WORD: Final = re.compile(r"[\w'’-]+")
-_CLAUSES: Final = re.compile(r"[;:]\s|,\s+(?:and|but|while|whereas|which|who|although|though)\b")
+_ORDINAL: Final = re.compile(
+    r"\b(?:\d+(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|\w+teen|twentie)th)\b",
+    re.IGNORECASE,
+)
 _SENTENCE: Final = re.compile(r"[.!]\W*$")
-_ENUMERATES: Final = frozenset({"and", "or", "including"})
-_LINKS: Final = frozenset({"of", "the", "de", "la", "van", "von"})
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,11 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class _Difference:
+    """In what two readings differ, be they of sentences or of clauses."""
+
     kind: Kind
+    ours: "_Reading"
+    theirs: "_Reading"
     sides: tuple[str, ...] = ()
 
 
@@ -97,6 +101,7 @@ class Disagreements:
     def __init__(self, stems: Stems) -> None:
         self._stems = stems
         self._turning = Polarity(stems).turning
+        self._name_nothing = self._turning.union(stems.of(" ".join(MONTHS)))
         self._stances = Stances(stems)
         self._met: dict[tuple[str, str], _Reading] = {}
 
@@ -105,12 +110,10 @@ class Disagreements:
         if one.document == other.document or one.text == other.text:
             return None
         ours, theirs = self._read(one.text, one.title), self._read(other.text, other.title)
-        found = self._differ(ours, theirs) or self._clauses_differ(ours, theirs, one.title, other.title)
-        found = found or self._other_name(ours, theirs)
+        found = self._differ(ours, theirs) or self._clauses_differ(one, other) or self._other_name(ours, theirs)
         if found is None:
             return None
-        stance = _stance(found.kind, ours, theirs, one.published, other.published)
-        return Disagreement(found.kind, stance, self._topic(ours, theirs), found.sides)
+        return Disagreement(found.kind, _stance(found, one, other), self._topic(found), found.sides)
 
     def _read(self, text: str, title: str) -> _Reading:
         if len(self._met) >= MOST_REMEMBERED:
@@ -133,28 +136,28 @@ class Disagreements:
         )
 
     def _names(self, text: str) -> frozenset[str]:
-        return frozenset(self._stems.of(" ".join(_NAME.findall(text)))) - self._turning
+        return frozenset(self._stems.of(" ".join(_NAME.findall(text)))) - self._name_nothing
 
     def _differ(self, ours: _Reading, theirs: _Reading, alike: float = ALIKE) -> _Difference | None:
         if _likeness(ours, theirs) < alike or _other_subject(ours, theirs) or "?" in ours.text + theirs.text:
             return None
         return _different_figure(ours, theirs) or _different_date(ours, theirs) or self._turned(ours, theirs)
 
-    def _clauses_differ(self, ours: _Reading, theirs: _Reading, *titles: str) -> _Difference | None:
+    def _clauses_differ(self, one: Witness, other: Witness) -> _Difference | None:
         """One clause of a sentence may say the same thing otherwise, whatever the rest of the sentence adds."""
-        mine, yours = _CLAUSES.split(ours.text), _CLAUSES.split(theirs.text)
+        mine, yours = clauses(one.text), clauses(other.text)
         if len(mine) == len(yours) == 1:
             return None
-        pairs = ((self._read(one, titles[0]), self._read(other, titles[1])) for one in mine for other in yours)
+        pairs = ((self._read(ours, one.title), self._read(theirs, other.title)) for ours in mine for theirs in yours)
         return next((found for pair in pairs if (found := self._differ(*pair, VERY_ALIKE))), None)
 
     def _turned(self, ours: _Reading, theirs: _Reading) -> _Difference | None:
-        """Nearly the same words, but one of them denied or turned into its opposite."""
-        if _likeness(ours, theirs) < NEARLY_THE_SAME or not _same_numbers(ours, theirs):
+        """The same words, but one of them denied or turned into its opposite."""
+        if not _same_numbers(ours, theirs):
             return None
-        verdicts = self._stances.of(ours.text, theirs.text), self._stances.of(theirs.text, ours.text)
+        verdicts = [self._stances.of(claim.text, evidence.text) for claim, evidence in _held_against(ours, theirs)]
         opposed = all(verdict.stance == "contradicts" and verdict.weight >= CERTAIN for verdict in verdicts)
-        return _Difference("polarity") if opposed else None
+        return _Difference("polarity", ours, theirs) if verdicts and opposed else None
 
     def _other_name(self, ours: _Reading, theirs: _Reading) -> _Difference | None:
         """The same sentence about the same named thing, but for one name in it that is no part of an enumeration."""
@@ -165,19 +168,31 @@ class Disagreements:
             return None
         if not all(_SENTENCE.search(reading.text) for reading in (ours, theirs)):
             return None  # a row or a heading, whose like stands in every list
-        sides = _swapped_names(_WORD.findall(ours.text), _WORD.findall(theirs.text))
-        return _Difference("name", tuple(sorted(sides))) if sides else None
+        sides = swapped_names(_WORD.findall(ours.text), _WORD.findall(theirs.text))
+        return _Difference("name", ours, theirs, tuple(sorted(sides))) if sides else None
 
-    def _topic(self, ours: _Reading, theirs: _Reading) -> str:
+    def _topic(self, found: _Difference) -> str:
         """The words they share, as the first one puts them."""
-        shared = ours.stems & theirs.stems
-        said = [word for word in _WORD.findall(ours.figures.rest) if shared.intersection(self._stems.of(word))]
+        shared = found.ours.stems & found.theirs.stems
+        said = [word for word in _WORD.findall(found.ours.figures.rest) if shared.intersection(self._stems.of(word))]
         return " ".join(list(dict.fromkeys(said))[:TOPIC_WORDS])
 
 
 def _likeness(ours: _Reading, theirs: _Reading) -> float:
     shared = ours.stems & theirs.stems
     return len(shared) / len(ours.stems | theirs.stems) if len(shared) >= FEWEST_SHARED else 0.0
+
+
+def _held_against(ours: _Reading, theirs: _Reading) -> list[tuple[_Reading, _Reading]]:
+    """Nearly the same words each against the other. A denial without a condition against whatever says more:
+
+    what is never allowed is not allowed in May either.
+    """
+    if _likeness(ours, theirs) >= NEARLY_THE_SAME:
+        return [(ours, theirs), (theirs, ours)]
+    asserting, denying = sorted((ours, theirs), key=lambda reading: reading.denials)
+    wholly = asserting.denials < denying.denials and denying.stems <= asserting.stems
+    return [(denying, asserting)] if wholly else []
 
 
 def _other_subject(ours: _Reading, theirs: _Reading) -> bool:
@@ -200,7 +215,7 @@ def _different_figure(ours: _Reading, theirs: _Reading) -> _Difference | None:
         mine, yours = _of_unit(ours, unit), _of_unit(theirs, unit)
         odd = _odd_pair(mine, yours)
         if odd and (len(mine) == 1 or _likeness(ours, theirs) >= VERY_ALIKE):
-            return _Difference("figure", tuple(sorted(f"{figure.value:g} {unit}" for figure in odd)))
+            return _Difference("figure", ours, theirs, tuple(sorted(f"{figure.value:g} {unit}" for figure in odd)))
     return None
 
 
@@ -216,7 +231,7 @@ def _different_date(ours: _Reading, theirs: _Reading) -> _Difference | None:
     odd = _odd_pair(ours.figures.moments, theirs.figures.moments)
     if not odd or _likeness(ours, theirs) < VERY_ALIKE:
         return None
-    return _Difference("date", tuple(sorted(map(_written, odd))))
+    return _Difference("date", ours, theirs, tuple(sorted(map(_written, odd))))
 
 
 def _odd_pair(ours: Sequence[_Value], theirs: Sequence[_Value]) -> tuple[_Value, ...]:
@@ -234,51 +249,23 @@ def _same_numbers(ours: _Reading, theirs: _Reading) -> bool:
     return ours.figures.quantities == theirs.figures.quantities and ours.figures.moments == theirs.figures.moments
 
 
-def _swapped_names(ours: list[str], theirs: list[str]) -> tuple[str, ...]:
-    """The two names in whose place alone the sentences differ, empty words aside; nothing when there is more."""
-    swaps: list[tuple[str, str]] = []
-    one, other = ([word.casefold() for word in said] for said in (ours, theirs))
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    for change, start, end, other_start, other_end in matcher.get_opcodes():
-        if change == "equal" or (change != "replace" and not (start and other_start)):
-            continue  # a heading may have run into one of them
-        mine, yours = _described(ours[start:end]), _described(theirs[other_start:other_end])
-        if all(word.casefold() in STOP_WORDS for word in (*mine, *yours)):
-            continue
-        if not start or not other_start or not (_is_name(mine) and _is_name(yours)):
-            return ()
-        if ours[start - 1][0].isupper() or _ENUMERATES.intersection(one[start - 1 : start] + one[end : end + 1]):
-            return ()
-        swaps.append((" ".join(mine), " ".join(yours)))
-    return swaps[0] if len(swaps) == 1 and not _spelled_otherwise(*swaps[0]) else ()
-
-
-def _described(said: list[str]) -> list[str]:
-    """A name without the one word that says what its bearer is: `widow Agnes Pohl`."""
-    return said[1:] if len(said) > 1 and said[0].islower() and said[1][0].isupper() else said
-
-
-def _spelled_otherwise(one: str, other: str) -> bool:
-    return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio() >= SAME_NAME
-
-
-def _is_name(said: list[str]) -> bool:
-    own = [word for word in said if word.casefold() not in _LINKS]
-    return 0 < len(own) <= LONGEST_NAME and all(word[0].isupper() for word in own)
-
-
-def _stance(kind: Kind, ours: _Reading, theirs: _Reading, *published: date | None) -> Stance:
-    """Another year or place makes another scope, a condition qualifies, a newer document supersedes."""
-    if kind != "date" and not _same_time(ours, theirs):
+def _stance(found: _Difference, one: Witness, other: Witness) -> Stance:
+    """Another year, place or ordinal makes another scope, a condition qualifies, a newer document supersedes."""
+    kind, ours, theirs = found.kind, found.ours, found.theirs
+    if (kind != "date" and not _same_time(ours, theirs)) or _ordinals(ours) != _ordinals(theirs):
         return "different_scope"
     if kind != "name" and (ours.names - theirs.stems or theirs.names - ours.stems):
         return "different_scope"
-    if bool(_CONDITION.search(ours.text)) != bool(_CONDITION.search(theirs.text)):
+    if bool(_CONDITION.search(one.text)) != bool(_CONDITION.search(other.text)):
         return "qualifies"
-    one, other = published
-    if kind != "date" and one and other and abs((one - other).days) >= NEWER_BY_DAYS:
-        return "superseded"
+    if kind != "date" and one.published and other.published:
+        apart = abs((one.published - other.published).days)
+        return "superseded" if apart >= NEWER_BY_DAYS else "contradicts"
     return "contradicts"
+
+
+def _ordinals(reading: _Reading) -> set[str]:
+    return {ordinal.casefold() for ordinal in _ORDINAL.findall(reading.text)}
 
 
 def _same_time(ours: _Reading, theirs: _Reading) -> bool:

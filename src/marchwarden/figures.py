@@ -11,14 +11,14 @@ _COUNTING: Final = """
 """
 _SMALL: Final = {word: float(value) for value, word in enumerate(_COUNTING.split())}
 _CALENDAR: Final = "january february march april may june july august september october november december"
-_MONTHS: Final = tuple(_CALENDAR.split())
+MONTHS: Final = tuple(_CALENDAR.split())
 _QUANTITY: Final = re.compile(
     r"(?<![\w.,/#:-])(?P<sign>[-−])?(?P<money>[$€£¥])?\s?(?:(?P<digits>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
     rf"(?P<word>{'|'.join(_SMALL)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m)\b)?"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b)|[\s-](?P<unit>[^\W\d_]+))?(?![\w%/:]|[.,]\d)",
     re.IGNORECASE,
 )
-_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)})"
+_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
 _DATES: Final = (
     re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
@@ -78,7 +78,7 @@ def figures_in(text: str) -> Figures:
 
 def _moment(match: re.Match[str]) -> Moment:
     month = match["month"] or "0"
-    number = int(month) if month.isdigit() else _MONTHS.index(month.casefold()) + 1
+    number = int(month) if month.isdigit() else MONTHS.index(month.casefold()) + 1
     return Moment(int(match["year"]), number, int(match["day"] or 0))
 
 

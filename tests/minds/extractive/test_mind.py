@@ -202,6 +202,8 @@ async def test_a_quarrel_about_another_kind_of_thing_than_what_is_asked_for_is_l
     both = "When was the Alder Bridge opened and who opened the Alder Bridge?"
     assert await quarrels(both, POSTCARD, POSTCARD.replace("Maud Ferris", "Otto Lind")) == [("name", "contradicts")]
     assert await quarrels(both, BRIDGE) == [("date", "contradicts")]
+    assert await quarrels("Which birds breed under the Alder Bridge?", BRIDGE) == [], "the year is nothing to a bird"
+    assert await quarrels("How was the Alder Bridge opened?", BRIDGE) == [("date", "contradicts")]
 
 
 async def test_an_aspect_without_an_answer_becomes_a_gap_of_its_own() -> None:

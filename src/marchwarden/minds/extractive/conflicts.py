@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Final
 
 from marchwarden.disagreement import Disagreements, Kind, Witness
 from marchwarden.minds.extractive.antecedents import spoken_of
-from marchwarden.minds.extractive.question import Expected
+from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.notebook import Conflict, Notebook
@@ -16,14 +17,12 @@ MOST: Final = 3
 COMPARED: Final = 16
 RELEVANT: Final = 0.6
 
-_ANY: Final[frozenset[Kind]] = frozenset({"figure", "date", "name", "polarity"})
-# A quarrel about a date is none of a question for a person. Where nothing particular is asked for, any may matter.
-_ASKED_FOR: Final[Mapping[Expected, set[Kind]]] = {
-    Expected.DATE: {"date", "polarity"},
-    Expected.NUMBER: {"figure", "polarity"},
-    Expected.PERSON: {"name", "polarity"},
-    Expected.PLACE: {"name", "polarity"},
-    Expected.REASON: {"polarity"},
+_ASKED_FOR: Final[Mapping[Expected, Kind]] = {
+    Expected.DATE: "date",
+    Expected.NUMBER: "figure",
+    Expected.PERSON: "name",
+    Expected.PLACE: "name",
+    Expected.REASON: "polarity",
 }
 _PRONOUN: Final = re.compile(r"^(?:It|He|She|They)\b")
 
@@ -33,18 +32,31 @@ def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, .
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
     close = [judged for judged in survey.ranked[:COMPARED] if judged.relevance >= floor]
     witnesses = [(judged.statement, _witness(survey, judged.statement)) for judged in close]
-    scorers = tuple(survey.aspects.values()) or (survey.whole,)
-    asked_for = frozenset[Kind]().union(*(_ASKED_FOR.get(each.question.expected, _ANY) for each in scorers))
+    questions = [scorer.question for scorer in survey.aspects.values() or (survey.whole,)]
     told: dict[frozenset[str], Conflict] = {}
     for (one, here), (other, there) in combinations(witnesses, 2):
         found = disagreements.between(here, there)
-        if found is None or found.stance == "different_scope" or found.kind not in asked_for:
+        if found is None or found.stance == "different_scope":
+            continue
+        if not any(_is_asked(question, found.kind, one.distinct | other.distinct) for question in questions):
             continue
         # A copy of either side says the same words, or at least the same thing, and is not told again.
         sides = frozenset(found.sides or (one.text, other.text))
         conflict = Conflict(found.topic, found.kind, one.evidence, other.evidence, found.stance)
         told.setdefault(sides, conflict)
     return tuple(told.values())[:MOST]
+
+
+def _is_asked(question: Question, kind: Kind, said: AbstractSet[str]) -> bool:
+    """A quarrel about a date is none of a question for a person, nor is the height of a tower of one for its birds.
+
+    Unless the very kind of thing is asked for, what is said must share more with the question than names.
+    """
+    asked_for = _ASKED_FOR.get(question.expected)
+    if asked_for is None or kind == "polarity":
+        matter = set(question.stems) - question.key - question.light
+        return not matter or bool(matter & said)
+    return kind == asked_for
 
 
 def _witness(survey: Survey, statement: Statement) -> Witness:

@@ -1,0 +1,23 @@
+import pytest
+
+from marchwarden.clauses import clauses
+
+
+@pytest.mark.parametrize(
+    "sentence, told",
+    [
+        ("The tower is tall.", ["The tower is tall."]),
+        ("The tower is tall; its bell is old.", ["The tower is tall", "its bell is old."]),
+        (
+            "The viaduct was built in 1923, has 14 arches and is 31 metres high.",
+            ["The viaduct was built in 1923", "The viaduct has 14 arches", "The viaduct is 31 metres high."],
+        ),
+        ("The old mill was sold, and is a museum now.", ["The old mill was sold", "The old mill is a museum now."]),
+        (
+            "The line crosses the viaduct, which has 14 arches and is high.",
+            ["The line crosses the viaduct", " has 14 arches", "is high."],
+        ),
+    ],
+)
+def test_a_verb_is_told_with_the_subject_that_it_shares(sentence: str, told: list[str]) -> None:
+    assert clauses(sentence) == told
