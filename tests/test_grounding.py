@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import CUT, MAX_EXCERPT, GapCategory
 from marchwarden.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
-from marchwarden.notebook import Claim, Conflict, Draft, Notebook
+from marchwarden.notebook import Claim, Conflict, Draft, Finding, Notebook
 from tests.world.memory import BRIDGE, FERRIS, note
 
 OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
@@ -117,6 +117,22 @@ def test_copies_of_the_same_words_count_as_one_source():
     hers = Claim("She opened the Alder Bridge in 1931.", ("p4.s3",))
     claims = (*(Claim(OPENED, (f"p{n}.s2",)) for n in (1, 2, 3)), hers)
     assert grounded(Draft(claims, 1), notebook).independent_sources == 2
+
+
+def test_what_is_only_to_be_seen_also_is_cited_and_stands_behind_nothing():
+    notebook = a_notebook(BRIDGE, note("other.md", "Another bridge is at Dorn."))
+    seen = (Finding("p2.s1", 0.4), Finding("p9.s9", 0.9))
+    found = grounded(Draft((Claim(OPENED, ("p1.s2",)),), 0.9, see_also=seen), notebook)
+    assert found.answer == f"{OPENED} [1]\n\nSee also [2]."
+    assert found.citations[1].raw_excerpt == "Another bridge is at Dorn."
+    assert found.citations[1].confidence == 0.4
+    assert [document.locator for document in found.documents] == ["bridge.md"]
+    assert found.independent_sources == 1
+
+
+def test_where_nothing_is_answered_there_is_nothing_to_be_seen_also():
+    found = grounded(Draft(see_also=(Finding("p1.s2", 0.4),)), a_notebook())
+    assert (found.answer, found.citations) == (NO_ANSWER, ())
 
 
 @given(st.text(max_size=700))

@@ -40,7 +40,10 @@ _SNIPPET_LENGTH: Final = range(50, 201)
 
 @dataclass(frozen=True)
 class Grounded:
-    """What survived: the answer, its citations in order of first mention, and what was left out as gaps."""
+    """What survived: the answer, its citations in order of first mention, and what was left out as gaps.
+
+    `documents` stand behind its statements; what is only to be seen also is cited, and counts for nothing.
+    """
 
     answer: str
     citations: tuple[Citation, ...]
@@ -74,15 +77,20 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
         statements.append(
             f"{_DIFFER[conflict.stance].format(unmarked(conflict.topic))}: compare [{one}] with [{other}]."
         )
+    behind = tuple(cited.excerpts)
+    aside = [each for each in draft.see_also if statements and notebook.has(each.evidence)]
+    if aside:
+        markers = " ".join(f"[{cited.number(each.evidence, each.relevance)}]" for each in aside)
+        statements.append(f"See also {markers}.")
     unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
     gaps += [_disagreement(conflict, notebook) for conflict in unsettled]
     return Grounded(
         answer="\n\n".join(statements) or NO_ANSWER,
         citations=tuple(cited.citations()),
-        documents=tuple(cited.documents()),
+        documents=tuple(excerpt.document for excerpt in behind),
         gaps=tuple(gaps),
         discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
-        independent_sources=independent_sources(cited.excerpts),
+        independent_sources=independent_sources(behind),
         contradicted=bool(unsettled),
         claimed=len(draft.claims),
         unsupported=len(draft.claims) - supported,
@@ -137,9 +145,6 @@ class _Citations:
         self.excerpts.append(excerpt)
         self.confidences.append(confidence)
         return len(self.excerpts)
-
-    def documents(self) -> list[Document]:
-        return [excerpt.document for excerpt in self.excerpts]
 
     def citations(self) -> Iterable[Citation]:
         for excerpt, confidence in zip(self.excerpts, self.confidences, strict=True):

@@ -182,7 +182,8 @@ class Conflict:
 class Draft:
     """A conclusion as a mind gives it: claims that point at evidence. `match`: how well they meet the question.
 
-    `left_undone`: what it would have done with more tokens, in words; empty when they sufficed.
+    `see_also`: what touches the question and answers no part of it. `left_undone`: what it would have done with more
+    tokens, in words; empty when they sufficed.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -191,6 +192,7 @@ class Draft:
     gaps: tuple[Gap, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     left_undone: str = ""
+    see_also: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

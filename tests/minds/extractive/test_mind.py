@@ -171,6 +171,33 @@ async def test_follow_ups_never_repeat_a_query() -> None:
     assert "Ann Lee" not in [query.text for query in reading.follow_ups]
 
 
+async def test_what_only_touches_the_question_is_pointed_at_and_not_said() -> None:
+    touching = "# Servers\n\nA server has a budget of its own.\n"
+    draft = await concluded(notebook_of("What happens when a researcher runs out of budget?", BUDGET, touching))
+    assert "A server has a budget of its own." not in [claim.text for claim in draft.claims]
+    assert [finding.evidence.partition(".")[0] for finding in draft.see_also] == ["p3"]
+
+
+async def test_another_document_that_names_what_is_asked_about_is_heard() -> None:
+    notebook = notebook_of(
+        "Who designed the Alder Bridge?", "The Alder Bridge was designed by Maud Ferris.", "The Alder Bridge is green."
+    )
+    draft = await concluded(notebook)
+    assert [claim.text for claim in draft.claims][1:] == ["The Alder Bridge is green."]
+    assert draft.see_also == ()
+
+
+async def test_a_second_hop_is_told_by_the_sentence_that_says_what_the_first_left_open() -> None:
+    notebook = notebook_of(
+        "At which school did the engineer of the Alder Bridge study?",
+        "The Alder Bridge spans the Senn. It was designed by the engineer Maud Ferris. It is green. It has two lanes.",
+        "Ferris built the Alder Bridge before she died. Ferris studied at the Technical School of Ostrel.",
+        titles=("The Alder Bridge", "Maud Ferris"),
+    )
+    said = [claim.text for claim in (await concluded(notebook)).claims]
+    assert "studied at the Technical School of Ostrel" in said[2]
+
+
 async def test_both_sides_of_a_disagreement_are_cited() -> None:
     notebook = notebook_of(
         "How tall is the Orta tower?", "The Orta tower is 324 metres tall.", "The Orta tower is 300 metres tall."

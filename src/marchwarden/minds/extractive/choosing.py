@@ -1,26 +1,34 @@
-"""Which statements make the answer: the best first, then what other documents say; a copy is cited, not said again."""
+"""Which statements make the answer: the best first, then what other documents say; a copy is cited, not said again.
+
+What only touches the question is pointed at and not said.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Final
 
 from marchwarden.minds.extractive.antecedents import spoken_of
 from marchwarden.minds.extractive.bearing import bearing
-from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open
+from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open, second_hops
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.survey import Judged, Survey
-from marchwarden.notebook import Claim
+from marchwarden.notebook import Claim, Finding
 from marchwarden.ranking.terms import Stems, differ_in_fact
 
 MOST_BEST: Final = 5
 MOST_CITED: Final = 8
+MOST_HOPS: Final = 2
+OPENING: Final = 2
+"""Statements after which a second hop is told."""
 GLANCE: Final = 500
 """Characters of the answer that everybody reads."""
 CONSIDERED: Final = 60
 WORTH_SAYING: Final = 0.6
 SURE: Final = 0.9
 WORTH_HEARING: Final = 0.2
+AS_MUCH: Final = 0.8
 SAME_WORDS: Final = 0.8
 
 SAME_DOCUMENT: Final = 0.02
@@ -40,19 +48,40 @@ class Pick:
         return Pick(self.judged, self.text, (*self.evidence, copy.statement.evidence))
 
 
-def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> list[Pick]:
+@dataclass(frozen=True)
+class Choice:
+    """What is said, and what is only pointed at."""
+
+    said: Sequence[Pick] = ()
+    aside: Sequence[Pick] = ()
+
+
+def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> Choice:
     """The best, both sides of a quarrel, where a second hop led, what other documents say, more of the best."""
     best = _best(survey, sure=match >= SURE)
-    led_to = _led_to(survey, stems) if leaves_open(survey, stems) else []
-    front = [*_at_a_glance(best), *quarrelling, *led_to]
+    front = [*_at_a_glance(best), *quarrelling]
+    if leaves_open(survey, stems):
+        opening = max(OPENING, len(survey.aspects))
+        hops = second_hops(survey, front[:opening], stems)[:MOST_HOPS]
+        front = [*front[:opening], *hops, *front[opening:], *_led_to(survey, hops, stems)]
     cited = {judged.statement.passage.document for judged in front}
     others = [judged for judged in _voices(survey) if judged.statement.passage.document not in cited]
-    return _gathered(survey, [*front, *others, *best])
+    picks = _gathered(survey, [*front, *others, *best])
+    speaking = {judged.statement.evidence for judged in (*front, *filter(partial(_speaks, survey), [*others, *best]))}
+    said = [pick for pick in picks if pick.judged.statement.evidence in speaking]
+    return Choice(said, [pick for pick in picks if pick not in said])
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:
-    scorer = survey.scorer(pick.judged.aspect)
-    return Claim(pick.text, pick.evidence, round(bearing(pick.judged, scorer), 3))
+    return Claim(pick.text, pick.evidence, _bearing(survey, pick))
+
+
+def pointers(survey: Survey, pick: Pick) -> list[Finding]:
+    return [Finding(each, _bearing(survey, pick), pick.judged.aspect) for each in pick.evidence]
+
+
+def _bearing(survey: Survey, pick: Pick) -> float:
+    return round(bearing(pick.judged, survey.scorer(pick.judged.aspect)), 3)
 
 
 def _best(survey: Survey, *, sure: bool) -> list[Judged]:
@@ -80,12 +109,12 @@ def _at_a_glance(best: list[Judged]) -> list[Judged]:
     return [judged for judged, start in zip(best, begins, strict=False) if start < GLANCE]
 
 
-def _led_to(survey: Survey, stems: Stems) -> list[Judged]:
-    """The best statement of every document that the question, or a name followed from it, is about."""
-    voices = _voices(survey, 0.0)
+def _led_to(survey: Survey, hops: Iterable[Judged], stems: Stems) -> list[Judged]:
+    """The best statement of every other document that the question, or a name followed from it, is about."""
+    by_document = {judged.statement.passage.document: judged for judged in _voices(survey, 0.0)}
+    hopped_to = {hop.statement.passage.document for hop in hops}
     documents = dict.fromkeys([*first_documents(survey, stems), *followed(survey, stems)])
-    by_document = {judged.statement.passage.document: judged for judged in voices}
-    return [by_document[document] for document in documents if document in by_document]
+    return [by_document[document] for document in documents if document in by_document.keys() - hopped_to]
 
 
 def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
@@ -96,6 +125,15 @@ def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
             first = best.setdefault(judged.statement.passage.document, judged)
             best[judged.statement.passage.document] = max(first, judged, key=_as_a_sentence)
     return list(best.values())
+
+
+def _speaks(survey: Survey, voice: Judged) -> bool:
+    """Whether it speaks to the question: it names all that is named there, or holds nearly as much as the best does."""
+    best, named = survey.ranked[0], survey.scorer(voice.aspect).question.key
+    if named and named <= voice.statement.around.keys():
+        return True
+    holds_as_much = voice.score.covered >= AS_MUCH * best.score.covered
+    return holds_as_much and voice.relevance >= WORTH_SAYING * best.relevance
 
 
 def _as_a_sentence(judged: Judged) -> float:

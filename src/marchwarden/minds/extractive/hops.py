@@ -1,7 +1,7 @@
 """The second hop: names in what was read that lead to the document still missing. Searches for nothing itself."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from marchwarden.minds.extractive.question import NAME
 from marchwarden.minds.extractive.related import goes_through_another, related
 from marchwarden.minds.extractive.statements import Statement
-from marchwarden.minds.extractive.survey import Survey
+from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
 
 FIRST_DOCUMENTS: Final = 2
@@ -71,6 +71,30 @@ def followed(survey: Survey, stems: Stems) -> list[int]:
     asked = [frozenset(stems.of(query.text)) for query in survey.notebook.queries[1:]]
     titles = [_title(survey, document, stems) for document in range(len(survey.notebook.documents))]
     return [at for name in asked for at, title in enumerate(titles) if title and (title <= name or name <= title)]
+
+
+def second_hops(survey: Survey, opening: Sequence[Judged], stems: Stems) -> list[Judged]:
+    """Of each document about a name that the opening of an answer brings in, what tells most of what it leaves open."""
+    opened = [judged.statement for judged in opening]
+    left = frozenset(survey.whole.missing(frozenset[str]().union(*(each.distinct | each.title for each in opened))))
+
+    def told(judged: Judged) -> float:
+        return survey.whole.coverage(judged.statement.distinct & left)
+
+    hops = []
+    for document in _brought_in(survey, opened, stems):
+        own = (judged for judged in survey.ranked if judged.statement.passage.document == document)
+        hops.append(max(own, key=lambda judged: (told(judged), judged.worth)))
+    return [hop for hop in hops if told(hop)]
+
+
+def _brought_in(survey: Survey, opened: Sequence[Statement], stems: Stems) -> list[int]:
+    """Documents whose title is said there, and is no part of the question."""
+    said = frozenset[str]().union(*(each.distinct for each in opened))
+    own, asked = {each.passage.document for each in opened}, frozenset(survey.whole.question.stems)
+    others = dict.fromkeys(judged.statement.passage.document for judged in survey.ranked)
+    titles = {document: _title(survey, document, stems) for document in others if document not in own}
+    return [document for document, title in titles.items() if title and title <= said and not title <= asked]
 
 
 def _title(survey: Survey, document: int, stems: Stems) -> frozenset[str]:

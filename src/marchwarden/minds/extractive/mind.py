@@ -7,14 +7,14 @@ from marchwarden.budget import Allowance, tokens_in
 from marchwarden.disagreement import Disagreements
 from marchwarden.discoveries import discoveries
 from marchwarden.minds.extractive.aspects import aspects_of, unanswered
-from marchwarden.minds.extractive.choosing import chosen, claim
+from marchwarden.minds.extractive.choosing import Choice, chosen, claim, pointers
 from marchwarden.minds.extractive.conflicts import conflicts
 from marchwarden.minds.extractive.gaps import gaps
 from marchwarden.minds.extractive.match import aspect_match, overall_match
 from marchwarden.minds.extractive.queries import first_query, follow_ups
 from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
 from marchwarden.minds.extractive.wonderings import wonderings
-from marchwarden.notebook import Claim, Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
+from marchwarden.notebook import Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
 from marchwarden.passages import Passage
 from marchwarden.ranking.semantic import Similarity
 from marchwarden.ranking.terms import Stems
@@ -75,12 +75,14 @@ class ExtractiveMind:
         match = overall_match(survey)
         answered = _answered(survey)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
+        choice = _choice(survey, match, quarrels, self._stems) if answered else Choice()
         draft = Draft(
-            claims=_claims(survey, match, quarrels, self._stems) if answered else (),
+            claims=tuple(claim(survey, pick) for pick in choice.said),
             match=round(match, 4),
             conflicts=quarrels,
             gaps=gaps(survey, match, self._stems),
             open_questions=wonderings(survey, read, self._stems),
+            see_also=tuple(pointer for pick in choice.aside for pointer in pointers(survey, pick)),
         )
         return Thought(draft)
 
@@ -125,8 +127,8 @@ def _answered(survey: Survey) -> bool:
     return any(aspect_match(survey, aspect) >= CLOSE for aspect in ("", *survey.aspects))
 
 
-def _claims(survey: Survey, match: float, quarrels: Iterable[Conflict], stems: Stems) -> tuple[Claim, ...]:
+def _choice(survey: Survey, match: float, quarrels: Iterable[Conflict], stems: Stems) -> Choice:
     """The chosen statements; whatever quarrels with one another is said too, so that both sides are cited."""
     evidence = {each for quarrel in quarrels for each in (quarrel.one, quarrel.other)}
     quarrelling = [judged for judged in survey.ranked if judged.statement.evidence in evidence]
-    return tuple(claim(survey, pick) for pick in chosen(survey, match, quarrelling, stems))
+    return chosen(survey, match, quarrelling, stems)
