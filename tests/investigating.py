@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from marchwarden.archive import digest
 from marchwarden.loop import Investigator, Pace
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.store import Store
+from marchwarden.trace import Journal
 from tests.world.memory import MemorySource
 
 QUESTION = "When was the Alder Bridge opened and by whom?"
@@ -16,3 +18,14 @@ def an_investigator(
 ) -> Investigator:
     embedded = ExtractiveMind()
     return Investigator(source or MemorySource(), mind or embedded, store=Store(folder), fallback=embedded, pace=pace)
+
+
+def cut_otherwise(store: Store, trace_id: str, keep: int | None = None) -> None:
+    """A trace as a version would have left it that cuts texts at other places, up to so many lines."""
+    path, entries = store.path(trace_id), store.chain(trace_id).entries
+    path.unlink()
+    journal = Journal.begin(path, trace_id)
+    for entry in entries[:keep]:
+        numbered = {"numbering": digest(b"other sentences")} if entry.fields.get("numbering") else {}
+        journal.append(entry.action, entry.decision, {**entry.fields, **numbered})
+    journal.close()

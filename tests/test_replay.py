@@ -2,7 +2,6 @@ import socket
 
 import pytest
 
-from marchwarden import passages
 from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
@@ -10,7 +9,7 @@ from marchwarden.notebook import Claim, Draft, Plan, Query, Reading, Thought
 from marchwarden.replay import closed_sockets, rerun
 from marchwarden.store import Store
 from marchwarden.verification import verify
-from tests.investigating import QUESTION, an_investigator
+from tests.investigating import QUESTION, an_investigator, cut_otherwise
 from tests.world.memory import MemorySource
 
 
@@ -29,10 +28,10 @@ async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
     assert (await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())).differences == ()
 
 
-async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwise_today(tmp_path, monkeypatch):
+async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwise_today(tmp_path):
     draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
     result = await an_investigator(tmp_path, mind=ScriptedMind(None, (), Thought(draft, 9))).research(QUESTION)
-    monkeypatch.setattr(passages, "LONGEST_SENTENCE", 40)
+    cut_otherwise(Store(tmp_path), result.trace_id)
     with pytest.raises(ReplayDiverged, match="ask the question again"):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
 

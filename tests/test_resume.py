@@ -7,11 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden import passages
 from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.replay import differences
 from marchwarden.store import Store
-from tests.investigating import QUESTION, an_investigator
+from tests.investigating import QUESTION, an_investigator, cut_otherwise
 from tests.world.memory import MemorySource
 
 ROOT = Path(__file__).parent.parent
@@ -34,11 +33,9 @@ async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeat
         assert len(source.calls) == in_all - journaled
 
 
-async def test_a_run_whose_texts_are_cut_otherwise_today_is_not_gone_on_with(tmp_path, monkeypatch):
+async def test_a_run_whose_texts_are_cut_otherwise_today_is_not_gone_on_with(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
-    path = Store(tmp_path).path(result.trace_id)
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
-    monkeypatch.setattr(passages, "LONGEST_SENTENCE", 40)
+    cut_otherwise(Store(tmp_path), result.trace_id, keep=-1)
     with pytest.raises(ReplayDiverged, match="other sentences"):
         await an_investigator(tmp_path).resume(result.trace_id)
 

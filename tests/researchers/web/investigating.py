@@ -19,7 +19,7 @@ from tests.world.world import World
 
 QUESTION: Final = "How long is the main span of the Alder Bridge?"
 ANSWER: Final = "212 metres"
-PAGE_SECONDS: Final = 2.5
+PAGE_SECONDS: Final = 4.0
 READING_SECONDS: Final = 6.0
 SEARCH_SECONDS: Final = 1.0
 
