@@ -5,7 +5,6 @@ What only touches the question is pointed at and not said.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import Final
 
@@ -57,19 +56,14 @@ class Choice:
 
 
 def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> Choice:
-    """The best, both sides of a quarrel, where a second hop led, what other documents say, more of the best."""
+    """What the answer comes to, then what other documents say, then more of the best; what does not speak, aside."""
     best = _best(survey, sure=match >= SURE)
-    front = [*_at_a_glance(best), *quarrelling]
-    if leaves_open(survey, stems):
-        opening = max(OPENING, len(survey.aspects))
-        hops = second_hops(survey, front[:opening], stems)[:MOST_HOPS]
-        front = [*front[:opening], *hops, *front[opening:], *_led_to(survey, hops, stems)]
+    front = _front(survey, best, quarrelling, stems)
     cited = {judged.statement.passage.document for judged in front}
     others = [judged for judged in _voices(survey) if judged.statement.passage.document not in cited]
     picks = _gathered(survey, [*front, *others, *best])
-    speaking = {judged.statement.evidence for judged in (*front, *filter(partial(_speaks, survey), [*others, *best]))}
-    said = [pick for pick in picks if pick.judged.statement.evidence in speaking]
-    return Choice(said, [pick for pick in picks if pick not in said])
+    aside = [pick for pick in picks if pick.judged not in front and not _speaks(survey, pick.judged)]
+    return Choice([pick for pick in picks if pick not in aside], aside)
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:
@@ -101,6 +95,16 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
             break
         picked.append(max(candidates, key=lambda each: _value(each, picked)))
     return picked
+
+
+def _front(survey: Survey, best: list[Judged], quarrelling: Sequence[Judged], stems: Stems) -> list[Judged]:
+    """The best, and both sides of a quarrel; where the question leads on, what it leads to."""
+    front = [*_at_a_glance(best), *quarrelling]
+    if not leaves_open(survey, stems):
+        return front
+    opening = max(OPENING, len(survey.aspects))
+    hops = second_hops(survey, front[:opening], stems)[:MOST_HOPS]
+    return [*front[:opening], *hops, *front[opening:], *_led_to(survey, hops, stems)]
 
 
 def _at_a_glance(best: list[Judged]) -> list[Judged]:
