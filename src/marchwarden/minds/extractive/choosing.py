@@ -27,6 +27,7 @@ CONSIDERED: Final = 60
 WORTH_SAYING: Final = 0.6
 SURE: Final = 0.9
 WORTH_HEARING: Final = 0.2
+SPEAKING: Final = 0.5
 AS_MUCH: Final = 0.8
 SAME_WORDS: Final = 0.8
 
@@ -132,12 +133,14 @@ def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
 
 
 def _speaks(survey: Survey, voice: Judged) -> bool:
-    """Whether it speaks to the question: it names all that is named there, or holds nearly as much as the best does."""
+    """Whether it speaks to the question: not much worse than the best, it names all that the question names, or holds
+    nearly as much of it as the best does.
+    """
     best, named = survey.ranked[0], survey.scorer(voice.aspect).question.key
-    if named and named <= voice.statement.around.keys():
-        return True
-    holds_as_much = voice.score.covered >= AS_MUCH * best.score.covered
-    return holds_as_much and voice.relevance >= WORTH_SAYING * best.relevance
+    if voice.relevance < SPEAKING * best.relevance:
+        return False
+    names_it = bool(named) and named <= voice.statement.around.keys()
+    return names_it or voice.score.covered >= AS_MUCH * best.score.covered
 
 
 def _as_a_sentence(judged: Judged) -> float:
