@@ -80,7 +80,7 @@ def test_different_figures_dates_names_and_polarity_contradict(one: str, other: 
         ("Does coffee increase the risk of heart disease?", "Coffee decreases the risk of heart disease."),
         ("Coffee does not increase the risk of heart disease.", "Coffee decreases the risk of heart disease."),
         ("The daily minimum is the lowest rate of an hour.", "The daily peak is the highest rate of an hour."),
-        ("Dogs are allowed in the old park.", "Dogs are not allowed in the old park after ten in the evening."),
+        ("Dogs are allowed in the old park.", "Dogs are not allowed in the old park in winter."),
     ],
 )
 def test_rounding_estimates_questions_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:

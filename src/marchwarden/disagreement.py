@@ -184,9 +184,9 @@ def _likeness(ours: _Reading, theirs: _Reading) -> float:
 
 
 def _held_against(ours: _Reading, theirs: _Reading) -> list[tuple[_Reading, _Reading]]:
-    """Nearly the same words each against the other. A denial without a condition against whatever says more:
+    """Nearly the same words each against the other, a denial without a condition against whatever says more.
 
-    what is never allowed is not allowed in May either.
+    What is never allowed is not allowed in May either; what is not allowed in May may still be in June.
     """
     if _likeness(ours, theirs) >= NEARLY_THE_SAME:
         return [(ours, theirs), (theirs, ours)]

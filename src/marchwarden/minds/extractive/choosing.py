@@ -38,7 +38,7 @@ FRAGMENT: Final = 0.15
 
 @dataclass(frozen=True)
 class Pick:
-    """A statement of the answer, everything it is cited with, and how well it meets the question."""
+    """A statement as it would be said, and everything it is cited with."""
 
     judged: Judged
     text: str
@@ -133,9 +133,7 @@ def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
 
 
 def _speaks(survey: Survey, voice: Judged) -> bool:
-    """Whether it speaks to the question: not much worse than the best, it names all that the question names, or holds
-    nearly as much of it as the best does.
-    """
+    """Whether it is not much worse than the best, and names all that is named, or holds nearly as much as the best."""
     best, named = survey.ranked[0], survey.scorer(voice.aspect).question.key
     if voice.relevance < SPEAKING * best.relevance:
         return False

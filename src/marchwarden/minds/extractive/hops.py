@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
+from marchwarden.figures import MONTHS
 from marchwarden.minds.extractive.question import NAME
 from marchwarden.minds.extractive.related import goes_through_another, related
 from marchwarden.minds.extractive.statements import Statement
@@ -23,11 +24,8 @@ MERE_ADJECTIVE: Final = 0.5
 _WORD: Final = re.compile(r"[^\W_]+")
 _THEN_A_NOUN: Final = re.compile(r"\s+[a-zß-ÿ]{3,}")
 _ASIDE: Final = re.compile(r"\s*\([^)]*\)")
-_DATES: Final = """
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday
-"""
-_CALENDAR: Final = frozenset(_DATES.split())
+_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday"
+_CALENDAR: Final = frozenset(MONTHS).union(_WEEKDAYS.split())
 
 
 @dataclass(frozen=True)
