@@ -123,6 +123,16 @@ async def test_independent_sources_corroborate_each_other(tmp_path):
     assert quarrels(both) == []
 
 
+async def test_who_names_somebody_else_does_not_corroborate(tmp_path):
+    """Where it is not sure enough to be called a quarrel, it is at least no support."""
+    built = FERRIS.removeprefix("Maud Ferris ")
+    ferris, stern = f"It is known that Ferris {built}", f"The old chronicle says Stern {built}"
+    draft = Draft((Claim(ferris, ("p1.s1",), 0.9),), 0.9)
+    team = {"one": citing(cited(ferris, ONE)), "two": citing(cited(stern, OTHER))}
+    result = await a_pi(tmp_path, team, mind=ScriptedMind(concluded=Thought(draft))).research(QUESTION)
+    assert [each.raw_excerpt for each in result.citations] == [ferris]
+
+
 async def test_copies_do_not_crowd_an_independent_witness_out(tmp_path):
     around = ["Ask anybody here.", "Our readers love it.", "Tickets are sold daily.", "Fog is common in autumn."]
     copies = {

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,9 +53,14 @@ def test_a_copied_text_is_read_once() -> None:
     assert len(listed.passages) == 1
 
 
-def test_a_copy_with_another_figure_is_read_too() -> None:
-    text = "The grey heron eats 30 fish near the slow river, mostly at dawn, and sleeps on one leg in tall old trees."
-    listed = reading_list(PassageIndex(notebook_of(text, text.replace("30", "40"), question="heron fish")), 1000)
+@pytest.mark.parametrize("figure_or_name", ["30", "Senn"])
+def test_a_copy_with_another_figure_or_name_is_read_too(figure_or_name: str) -> None:
+    text = (
+        "The grey heron eats 30 fish near the slow Senn, mostly at dawn, and sleeps on one leg in tall old trees, far "
+        "from people, dogs, roads and mills, while its mate guards three pale eggs."
+    )
+    copy = text.replace(figure_or_name, {"30": "40", "Senn": "Ostrel"}[figure_or_name])
+    listed = reading_list(PassageIndex(notebook_of(text, copy, question="heron fish")), 1000)
     assert len(listed.passages) == 2
 
 

@@ -10,7 +10,8 @@ from marchwarden.disagreement import Disagreements, Witness
 from marchwarden.grounding import unmarked
 from marchwarden.notebook import Claim, Conflict, Document, Draft, Notebook
 from marchwarden.orchestrator.evidence import Cited
-from marchwarden.ranking.terms import Stems, differ_in_fact
+from marchwarden.ranking.sameness import Told
+from marchwarden.ranking.terms import Stems
 
 SAME_FACT: Final = 0.75
 FEWEST_WORDS: Final = 3
@@ -23,26 +24,27 @@ _LONGEST_QUOTE: Final = 200
 def corroborated(draft: Draft, notebook: Notebook, stems: Stems) -> Draft:
     """Each claim that a researcher's own citation makes, with the excerpts of other documents that say the same."""
     cited = list(dict.fromkeys(finding.evidence for finding in notebook.findings))
-    said = {evidence: frozenset(stems.of(notebook.excerpt(evidence).verbatim)) for evidence in cited}
+    said = {evidence: Told.by(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
     claims = [claim for claim in draft.claims if _is_cited(claim, said, notebook)]
     return replace(draft, claims=tuple(_backed(claim, said, notebook, stems) for claim in claims))
 
 
-def _is_cited(claim: Claim, said: Mapping[str, frozenset[str]], notebook: Notebook) -> bool:
+def _is_cited(claim: Claim, said: Mapping[str, Told], notebook: Notebook) -> bool:
     """Whether it is a researcher's to make. One that points at nothing stays, for grounding to judge."""
     first = next(iter(claim.evidence), "")
     return first in said or not notebook.has(first)
 
 
-def _backed(claim: Claim, said: Mapping[str, frozenset[str]], notebook: Notebook, stems: Stems) -> Claim:
+def _backed(claim: Claim, said: Mapping[str, Told], notebook: Notebook, stems: Stems) -> Claim:
     """One witness a document. Those who only copy come last: they must not take the place of an own voice."""
-    words = frozenset(stems.of(claim.text))
+    ours = Told.by(claim.text, stems)
     own, copies = [each for each in claim.evidence if notebook.has(each)], list[str]()
     for other, theirs in said.items():
         known = [notebook.excerpt(each) for each in (*own, *copies)]
         witness = notebook.excerpt(other)
-        alike = len(words & theirs) >= SAME_FACT * max(min(len(words), len(theirs)), FEWEST_WORDS)
-        if not alike or differ_in_fact(words, theirs) or witness.document in [each.document for each in known]:
+        fewer = min(len(ours.stems), len(theirs.stems))
+        alike = ours.shared(theirs) >= SAME_FACT * max(fewer, FEWEST_WORDS)
+        if not alike or ours.differs_in_fact(theirs) or witness.document in [each.document for each in known]:
             continue
         (copies if witness.verbatim in [each.verbatim for each in known] else own).append(other)
     return replace(claim, evidence=(*own, *copies)[:MOST_WITNESSES])

@@ -9,6 +9,7 @@ from typing import Final
 
 from marchwarden.notebook import Notebook
 from marchwarden.passages import Passage
+from marchwarden.ranking.sameness import Told
 from marchwarden.ranking.terms import Stems
 
 SATURATION: Final = 1.2
@@ -45,7 +46,7 @@ class PassageIndex:
         self._postings: dict[str, _Postings] = {}
         self._lengths = array("L")
         self._titles: dict[int, tuple[str, ...]] = {}
-        self._distinct: dict[str, frozenset[str]] = {}
+        self._told: dict[str, Told] = {}
         self._total = 0
 
     def ranked(self, text: str) -> list[Ranked]:
@@ -57,11 +58,11 @@ class PassageIndex:
         order = sorted(scores, key=lambda place: (-scores[place], place))
         return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
 
-    def stems_of(self, passage: Passage) -> frozenset[str]:
-        """The different stems of a passage's own text."""
-        if passage.id not in self._distinct:
-            self._distinct[passage.id] = frozenset(self.stems.of(self.notebook.text_of(passage)))
-        return self._distinct[passage.id]
+    def told_by(self, passage: Passage) -> Told:
+        """What a passage's own text says."""
+        if passage.id not in self._told:
+            self._told[passage.id] = Told.by(self.notebook.text_of(passage), self.stems)
+        return self._told[passage.id]
 
     def _score(self, stem: str, times: int, scores: dict[int, float]) -> None:
         postings = self._postings.get(stem)

@@ -8,7 +8,7 @@ from marchwarden.budget import tokens_in
 from marchwarden.notebook import Notebook
 from marchwarden.passages import Passage
 from marchwarden.ranking.index import PassageIndex, Ranked
-from marchwarden.ranking.terms import differ_in_fact
+from marchwarden.ranking.sameness import Told
 
 PER_ROUND: Final = 40
 FAIR_SHARE: Final = 6
@@ -48,16 +48,16 @@ def _wanted(index: PassageIndex) -> list[Passage]:
     notebook = index.notebook
     share = max(FAIR_SHARE, 2 * PER_ROUND // max(len(notebook.documents), 1))
     taken: dict[int, int] = {}
-    texts = [index.stems_of(passage) for passage in notebook.passages if passage.id in notebook.read]
+    texts = [index.told_by(passage) for passage in notebook.passages if passage.id in notebook.read]
     wanted: list[Passage] = []
     for passage in _best(index):
         if passage.id in notebook.read or taken.get(passage.document, 0) >= share:
             continue
-        stems = index.stems_of(passage)
-        if any(_alike(stems, other) for other in texts):
+        text = index.told_by(passage)
+        if any(_alike(text, other) for other in texts):
             continue
         wanted.append(passage)
-        texts.append(stems)
+        texts.append(text)
         taken[passage.document] = taken.get(passage.document, 0) + 1
         if len(wanted) == PER_ROUND:
             break
@@ -94,5 +94,5 @@ def _worth_reading(ranking: Sequence[Ranked]) -> Iterator[Ranked]:
             yield rank
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= SAME_TEXT * len(one | other) and not differ_in_fact(one, other)
+def _alike(one: Told, other: Told) -> bool:
+    return one.shared(other) >= SAME_TEXT * len(one.stems | other.stems) and not one.differs_in_fact(other)

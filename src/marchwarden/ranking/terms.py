@@ -21,6 +21,8 @@ _EMPTY: Final = """
     yet you your yours yourself
 """
 STOP_WORDS: Final = frozenset(_EMPTY.split())
+NAMED: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w'’-]+")
+"""A word written with a capital; not the one that opens a sentence."""
 
 _IRREGULAR: Final = """
     ran:run won:win wrote:write written:write began:begin begun:begin chose:choose chosen:choose drove:drive fell:fall
@@ -31,7 +33,6 @@ _IRREGULAR: Final = """
     ate:eat eaten:eat children:child men:man women:woman feet:foot people:person
 """
 _REGULAR: Final = dict(pair.split(":") for pair in _IRREGULAR.split())
-_DENIALS: Final = frozenset({"not", "no", "never"})
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -57,11 +58,6 @@ def _plain(word: str) -> str:
     return _REGULAR.get(word, word)
 
 
-def differ_in_fact(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether what sets two texts apart is a number or a denial: however alike, they do not say the same."""
-    return any(stem[0].isdigit() or stem in _DENIALS for stem in one ^ other)
-
-
 class Stems:
     """Turns text into the stems of its content words. Remembers those it has met; belongs to one thread."""
 
@@ -73,6 +69,10 @@ class Stems:
         """The stems in their order, repeated where the text repeats itself."""
         met = self._met
         return tuple([stem for written in _WORD.findall(folded(text)) if (stem := met[written])])
+
+    def of_names(self, text: str) -> tuple[str, ...]:
+        """Of the words written with a capital alone."""
+        return self.of(" ".join(NAMED.findall(text)))
 
     def of_everything(self, text: str) -> tuple[str, ...]:
         """The same with the empty words kept: for a text that consists of nothing else."""

@@ -187,6 +187,16 @@ async def test_another_document_that_names_what_is_asked_about_is_heard() -> Non
     assert draft.see_also == ()
 
 
+async def test_a_sentence_that_names_somebody_else_is_no_evidence_of_the_one_it_resembles() -> None:
+    said = "In spring the old Alder Bridge over the Senn was painted green and gold by the master painter {}."
+    lee, roe = said.format("Ann Lee"), said.format("Tom Roe")
+    notebook = notebook_of("Who painted the Alder Bridge?", lee, roe, lee + " It took a year.")
+    claims = (await concluded(notebook)).claims
+    cited = {claim.text: [notebook.excerpt(each).verbatim for each in claim.evidence] for claim in claims}
+    assert cited[lee] == [lee, lee], "a copy is evidence of the same"
+    assert cited[roe] == [roe]
+
+
 async def test_a_second_hop_is_told_by_the_sentence_that_says_what_the_first_left_open() -> None:
     notebook = notebook_of(
         "At which school did the engineer of the Alder Bridge study?",

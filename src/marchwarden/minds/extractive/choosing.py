@@ -14,7 +14,7 @@ from marchwarden.minds.extractive.hops import first_documents, followed, leaves_
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.notebook import Claim, Finding
-from marchwarden.ranking.terms import Stems, differ_in_fact
+from marchwarden.ranking.terms import Stems
 
 MOST_BEST: Final = 5
 MOST_CITED: Final = 8
@@ -194,5 +194,6 @@ def _value(judged: Judged, picked: list[Judged]) -> float:
 
 def _same(one: Judged, other: Judged) -> bool:
     """The same words again, be it a copy, be it the half of the other."""
-    ours, theirs = one.statement.distinct, other.statement.distinct
-    return len(ours & theirs) >= SAME_WORDS * min(len(ours), len(theirs)) and not differ_in_fact(ours, theirs)
+    ours, theirs = one.statement.told, other.statement.told
+    alike = ours.shared(theirs) >= SAME_WORDS * min(len(ours.stems), len(theirs.stems))
+    return alike and not ours.differs_in_fact(theirs)

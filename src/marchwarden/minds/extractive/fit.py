@@ -7,7 +7,7 @@ from typing import Final
 from marchwarden.minds.extractive.definitions import defines
 from marchwarden.minds.extractive.measures import NUMBER, in_measure
 from marchwarden.minds.extractive.question import Expected, Question
-from marchwarden.ranking.terms import folded
+from marchwarden.ranking.terms import NAMED, folded
 
 NOT_ASKED: Final = 0.5
 OF_SOMETHING_ELSE: Final = 0.5
@@ -23,10 +23,9 @@ _REASON: Final = re.compile(
     r"\b(?:because|since|due to|so that|as a result|in order to|owing to|caused by|cause[sd]?|reason|thus|therefore"
     r"|leads? to|led to|results? (?:in|from)|prevents?|allow(?:s|ed)?|for fear|to \w+)\b"
 )
-_NAME: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w'’-]+")
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
-_BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: _NAME, Expected.PLACE: _PLACE}
+_BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: NAMED, Expected.PLACE: _PLACE}
 
 
 def fit(question: Question, sentence: str) -> float:

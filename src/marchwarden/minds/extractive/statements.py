@@ -10,6 +10,7 @@ from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviati
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Passage, Sentence
+from marchwarden.ranking.sameness import Told
 from marchwarden.ranking.terms import Stems
 
 FEWEST_WORDS: Final = 3
@@ -26,7 +27,7 @@ _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence: its id, its printable text, its stems, and the stems of what stands around it.
+    """One sentence: its id, its printable text, its stems, what it tells by them, and those around it.
 
     `title` holds the stems of the document's title, `topic` these and those of the heading above, `about` also those of
     the document's first lines. `opens`: nothing else stands before it in its document.
@@ -35,6 +36,7 @@ class Statement:
     evidence: str
     text: str
     stems: tuple[str, ...]
+    told: Told
     around: Mapping[str, int]
     title: frozenset[str]
     topic: frozenset[str]
@@ -50,7 +52,7 @@ class Statement:
 
     @property
     def distinct(self) -> frozenset[str]:
-        return frozenset(self.stems)
+        return self.told.stems
 
 
 def statements(notebook: Notebook, passages: Iterable[Passage], stems: Stems) -> list[Statement]:
@@ -97,10 +99,12 @@ def _in_passage(
     for sentence in passage.sentences:
         text = printable(notebook.sentence_text(passage, sentence))
         if states(sentence, text, page.document):
+            own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
                 text=text,
-                stems=spelled_out(stems.of(echo.sub(" ", text)), page.known),
+                stems=own,
+                told=Told(frozenset(own), frozenset(stems.of_names(text))),
                 around=around,
                 title=page.title,
                 topic=topic,

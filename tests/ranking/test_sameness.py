@@ -1,0 +1,39 @@
+import pytest
+
+from marchwarden.ranking.sameness import Told
+from marchwarden.ranking.terms import Stems
+
+OPENED = "In May the Alder Bridge was opened by Ann Lee before 300 guests."
+
+
+def differ(one: str, other: str) -> bool:
+    stems = Stems()
+    forth, back = (Told.by(text, stems) for text in (one, other))
+    assert forth.differs_in_fact(back) == back.differs_in_fact(forth)
+    return forth.differs_in_fact(back)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        OPENED.replace("Ann Lee", "Tom Roe"),
+        OPENED.replace("300", "400"),
+        OPENED.replace("was opened", "was not opened"),
+        OPENED.replace(" before 300 guests", ""),
+    ],
+)
+def test_another_name_or_number_or_a_denial_sets_two_texts_apart(said: str) -> None:
+    assert differ(OPENED, said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        OPENED.upper(),
+        OPENED.replace("In May", "Then in May"),
+        OPENED.replace(" by Ann Lee", ""),
+        f"As planned, {OPENED} Guests clapped.",
+    ],
+)
+def test_a_text_that_only_says_more_or_opens_otherwise_says_the_same(said: str) -> None:
+    assert not differ(OPENED, said)
