@@ -2,6 +2,8 @@
 
 import io
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ from mcp.server import Server
 from marchwarden.contract import ResearchConstraints
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
 from marchwarden.protocols import Progress, Researcher
-from marchwarden.wire.child import Command
 from marchwarden.wire.client import RemoteResearcher
+from marchwarden.wire.command import Command
 from marchwarden.wire.endpoint import Endpoint
 from tests.wire.scripted import CHILD, STEPS, Answering, Endless, Failing, foreign, result, server_of, serving
 
@@ -167,6 +169,23 @@ async def test_stray_prints_of_a_child_are_passed_over() -> None:
 
 async def test_a_foreign_server_that_fits_the_schema_and_names_no_contract_is_welcome() -> None:
     assert await RemoteResearcher.in_process(foreign(GOOD)).research("q") == result()
+
+
+async def test_a_process_that_nobody_talked_to_is_ended_all_the_same() -> None:
+    with anyio.fail_after(PATIENCE), pytest.raises(RuntimeError, match="changed my mind"):
+        async with Command((sys.executable, "-c", "input()")).opened() as started:
+            raise RuntimeError("changed my mind")
+    assert started.process.returncode is not None
+
+
+def test_a_researcher_elsewhere_is_named_without_loading_mcp() -> None:
+    """A process is started first; it and we load the SDK side by side."""
+    code = (
+        "import sys; from marchwarden.wire.client import RemoteResearcher;"
+        "RemoteResearcher.stdio(['true'], {}); print('mcp' in sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout == "False\n"
 
 
 async def test_a_child_gets_the_keys_it_is_given_and_no_others() -> None:

@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -25,9 +25,7 @@ from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
 from marchwarden.orchestrator.roster import Member
 from marchwarden.protocols import ProgressSink, Researcher, quiet
-
-if TYPE_CHECKING:
-    from marchwarden.wire.client import RemoteResearcher
+from marchwarden.wire.client import RemoteResearcher
 
 REGISTERED: Final = "registered"
 
@@ -50,14 +48,11 @@ class Entry(BaseModel):
             raise ValueError("give either a command or a url")
         return self
 
-    def reach(self, environ: Mapping[str, str]) -> "RemoteResearcher":
+    def reach(self, environ: Mapping[str, str]) -> RemoteResearcher:
         """The way to it. Of our environment it gets the variables it names, and no others."""
         missing = [name for name in (*self.env, self.token_env) if name and not environ.get(name)]
         if missing:
             raise InvalidInput(f"the variable {missing[0]} is empty or not set")
-        # MCP takes a second to load: whoever has registered nobody does not pay for it.
-        from marchwarden.wire.client import RemoteResearcher
-
         if self.url:
             return RemoteResearcher.http(self.url, environ[self.token_env] if self.token_env else None)
         return RemoteResearcher.stdio(self.command, {name: environ[name] for name in self.env})
@@ -106,7 +101,7 @@ class Registry:
             where = ".".join(str(part) for part in first["loc"])
             raise InvalidInput(f"{path.name}: {where}: {first['msg']}") from error
 
-    def reach(self, name: str) -> "RemoteResearcher":
+    def reach(self, name: str) -> RemoteResearcher:
         entry = self.entries.get(name)
         if entry is None:
             raise InvalidInput(f"no researcher {name!r} is registered; `marchwarden researchers` lists them")

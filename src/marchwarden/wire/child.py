@@ -1,25 +1,22 @@
-"""Child: a researcher in a process of our own making, spoken to over its standard input and output.
+"""Child: the conversation with a process of our own making over its standard input and output.
 
 Bounds what is read of it and keeps the last words it wrote to stderr. Knows no tool and no contract.
 """
 
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Final, TextIO
 
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from marchwarden.clean import one_line
 from marchwarden.wire.lines import OversizedLine, line_of, lines, message_in
 
-LARGEST_ANSWER: Final = 16 << 20
 LEAVING_SEC: Final = 2.0
 LAST_WORDS_SEC: Final = 0.2
 _LAST_WORDS: Final = 4096
@@ -29,28 +26,13 @@ _POLL_SEC: Final = 0.01
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
-@dataclass(frozen=True)
-class Command:
-    """What to start, and what of our environment it gets besides the few variables every program needs."""
-
-    argv: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    errlog: TextIO | None = None
-    largest_answer: int = LARGEST_ANSWER
-
-    @property
-    def name(self) -> str:
-        return one_line(" ".join(self.argv), 120)
-
-    def connect(self) -> "Child":
-        return Child(self)
-
-
 class Child:
     """One started process. `complaint` says what was seen to go wrong with it, once the conversation is over."""
 
-    def __init__(self, command: Command) -> None:
-        self._command = command
+    def __init__(self, process: Process, largest_answer: int, errlog: TextIO | None) -> None:
+        self.process = process
+        self._largest_answer = largest_answer
+        self._errlog = errlog
         self._last_words = bytearray()
         self._returncode: int | None = None
         self._left_early = False
@@ -61,7 +43,7 @@ class Child:
 
     def complaint(self) -> str:
         if self._too_much:
-            return f"it sent more than {self._command.largest_answer >> 20} MiB in one message"
+            return f"it sent more than {self._largest_answer >> 20} MiB in one message"
         if not self._left_early:
             return ""
         ending = "it closed its output" if self._returncode is None else f"it ended with exit code {self._returncode}"
@@ -70,12 +52,7 @@ class Child:
 
     @asynccontextmanager
     async def _conversation(self) -> AsyncIterator[Streams]:
-        process = await anyio.open_process(
-            list(self._command.argv),
-            env={**get_default_environment(), **self._command.env},
-            start_new_session=True,
-        )
-        # No await from here to the task group: a cancellation in between would leave the process behind.
+        process = self.process
         assert process.stdin is not None, "a process is opened with pipes"
         assert process.stdout is not None, "a process is opened with pipes"
         assert process.stderr is not None, "a process is opened with pipes"
@@ -101,7 +78,7 @@ class Child:
         """Pass its messages on. A line that is no message is passed over: somebody's stray print."""
         with received, _unless_broken():
             try:
-                async for line in lines(lambda: _some(stdout), self._command.largest_answer):
+                async for line in lines(lambda: _some(stdout), self._largest_answer):
                     if message := message_in(line):
                         await received.send(message)
                 self._left_early = not self._parting
@@ -112,8 +89,8 @@ class Child:
         with _unless_broken():
             while chunk := await _some(stderr):
                 self._last_words = (self._last_words + chunk)[-_LAST_WORDS:]
-                if self._command.errlog is not None:
-                    self._command.errlog.write(chunk.decode(errors="replace"))
+                if self._errlog is not None:
+                    self._errlog.write(chunk.decode(errors="replace"))
         self._silent.set()
 
     async def _part_from(self, process: Process) -> None:

@@ -4,7 +4,7 @@ Knows no tool and no contract.
 """
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,8 +48,8 @@ class Endpoint:
     def name(self) -> str:
         return one_line(str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None)), 120)
 
-    def connect(self) -> "Connection":
-        return Connection(self)
+    def opened(self) -> AbstractAsyncContextManager["Connection"]:
+        return nullcontext(Connection(self))
 
 
 class Connection:
