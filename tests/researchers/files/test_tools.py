@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from anyio import from_thread
+from anyio import from_thread, to_thread
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -272,6 +272,25 @@ class Slow(Extractor):
     def extract(self, content: bytes, name: str) -> Extracted:
         self._clock.now += self._seconds_each
         return super().extract(content, name)
+
+
+async def test_notices_can_be_had_while_the_index_is_brought_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One run may land while another indexes and reports: neither may wait for the other."""
+    clock = Clock()
+    monkeypatch.setattr(tools, "time", clock)
+    fill(tmp_path / "shelf", 3)
+    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", extractor=Slow(clock, seconds=2.0))
+    heard: list[str] = []
+
+    async def land(message: str) -> None:
+        with anyio.fail_after(5):
+            await to_thread.run_sync(files.notices, abandon_on_cancel=True)
+        heard.append(message)
+
+    await files.ready(land)
+    assert heard[0].startswith("indexing, ")
 
 
 async def test_an_index_inside_the_folder_is_not_indexed_itself(tmp_path: Path) -> None:

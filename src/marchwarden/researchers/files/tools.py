@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -56,6 +56,7 @@ class FilesSource:
         self._rescan_seconds = rescan_seconds
         self._syncing = anyio.Lock()
         self._next_look: float | None = None
+        self._notices: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -89,17 +90,11 @@ class FilesSource:
         return await to_thread.run_sync(self._document, hit)
 
     def notices(self) -> Sequence[str]:
-        """What was left out, one line a reason, and what befell the index."""
-        reasons: dict[str, list[str]] = defaultdict(list)
-        remarks: dict[str, None] = {}
-        for index in self._indexes:
-            remarks.update(dict.fromkeys(index.remarks()))
-            try:
-                for skipped in index.left_out():
-                    reasons[skipped.reason].append(index.folder.locator(skipped.path))
-            except IndexDamaged as error:
-                remarks[str(error)] = None
-        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, remarks)]
+        """What was left out, one line a reason, and what befell the index, as the last look at the folders found it.
+
+        Never asks the index itself: it may be in use by a thread that waits for the event loop, and so for us.
+        """
+        return self._notices
 
     def close(self) -> None:
         """Let go of files and processes. The source may be used again, and opens what it needs."""
@@ -112,7 +107,7 @@ class FilesSource:
         async with self._syncing:
             began = time.monotonic()
             if now or self._next_look is None or began >= self._next_look:
-                await to_thread.run_sync(self._sync_all, _Teller(tell).checkpoint)
+                await to_thread.run_sync(self._sync_all, _Teller(tell, began).checkpoint)
                 ended = time.monotonic()
                 self._next_look = ended + self._rescan_seconds * longer_pause(ended - began)
 
@@ -122,6 +117,19 @@ class FilesSource:
                 index.sync(checkpoint)
         finally:
             self._extractor.close()
+            self._notices = self._noticed()
+
+    def _noticed(self) -> Sequence[str]:
+        reasons: dict[str, list[str]] = defaultdict(list)
+        remarks: dict[str, None] = {}
+        for index in self._indexes:
+            remarks.update(dict.fromkeys(index.remarks()))
+            try:
+                for skipped in index.left_out():
+                    reasons[skipped.reason].append(index.folder.locator(skipped.path))
+            except IndexDamaged as error:
+                remarks[str(error)] = None
+        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, remarks)]
 
     def _hits(self, text: str) -> Sequence[Hit]:
         terms = self._indexes[0].asked(text)
@@ -181,8 +189,8 @@ class _Teller:
     """Tells, about once a second, how far a sync has come; and lets it be cancelled at every step."""
 
     tell: Tell
+    last: float
     steps: int = 0
-    last: float = field(default_factory=time.monotonic)
 
     def checkpoint(self) -> None:
         from_thread.check_cancelled()
