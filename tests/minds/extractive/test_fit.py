@@ -75,6 +75,11 @@ def test_names_places_dates_and_reasons_are_there_or_not(question, answer, no_an
     assert (fits(question, answer), fits(question, no_answer)) == (1, 0)
 
 
+def test_a_choice_between_two_asks_for_no_verdict():
+    assert understood("Is the bridge green or grey?", Stems()).expected is not Expected.VERDICT
+    assert understood("Is the bridge green?", Stems()).expected is Expected.VERDICT
+
+
 def test_a_when_that_only_sets_the_scene_asks_for_no_date():
     assert (
         understood("When forces act on different objects, what law gives symmetry?", Stems()).expected

@@ -187,6 +187,30 @@ async def test_another_document_that_names_what_is_asked_about_is_heard() -> Non
     assert draft.see_also == ()
 
 
+async def test_a_sentence_that_poses_the_question_does_not_answer_it() -> None:
+    aim = "We investigated how noise in the data slows the learning of deep networks."
+    finding = "Noise made the learning of six deep networks slower."
+    draft = await concluded(notebook_of("How does noise slow the learning of deep networks?", f"{aim} {finding}"))
+    assert draft.claims[0].text == finding
+    sought = await concluded(notebook_of("What did the study of noise in networks investigate?", f"{aim} {finding}"))
+    assert sought.claims[0].text == aim
+
+
+async def test_a_sentence_that_poses_the_question_makes_nothing_sure() -> None:
+    posed = await concluded(notebook_of("Does noise slow learning?", "We asked whether noise slows learning."))
+    stated = await concluded(notebook_of("Does noise slow learning?", "We hold that noise slows learning."))
+    assert posed.match < stated.match
+
+
+async def test_where_a_yes_or_a_no_is_asked_for_what_decides_comes_first() -> None:
+    telling = "Lorries and the Alder Bridge were often spoken of in Dorn."
+    deciding = "Heavy lorries must not use the Alder Bridge."
+    notebook = notebook_of("Is the Alder Bridge open to lorries?", f"{telling} {deciding}")
+    assert (await concluded(notebook)).claims[0].text == deciding
+    notebook = notebook_of("What of lorries on the Alder Bridge?", f"{telling} {deciding}")
+    assert (await concluded(notebook)).claims[0].text == telling
+
+
 async def test_a_sentence_that_names_somebody_else_is_no_evidence_of_the_one_it_resembles() -> None:
     said = "In spring the old Alder Bridge over the Senn was painted green and gold by the master painter {}."
     lee, roe = said.format("Ann Lee"), said.format("Tom Roe")

@@ -15,6 +15,7 @@ IN_ORDER: Final = 0.7
 RIGHT_KIND: Final = 0.7
 NAME_ABSENT: Final = -1.0
 FIGURE_ABSENT: Final = -1.0
+POSED: Final = -1.5
 NO_WORD: Final = -4.0
 ONE_WORD_ONLY: Final = -1.5
 SEVERAL: Final = 2
@@ -30,6 +31,8 @@ def bearing(judged: Judged, scorer: Scorer) -> float:
         evidence += NAME_ABSENT
     if question.expected in {Expected.DATE, Expected.NUMBER} and not score.fit:
         evidence += FIGURE_ABSENT
+    if score.is_posed:
+        evidence += POSED
     if not shared:
         evidence += NO_WORD
     elif len(shared) == 1 and len(question.stems) >= SEVERAL:

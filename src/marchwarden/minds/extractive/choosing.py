@@ -12,7 +12,9 @@ from marchwarden.minds.extractive.antecedents import spoken_of
 from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open, second_hops
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
+from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.minds.extractive.verdicts import decides
 from marchwarden.notebook import Claim, Finding
 from marchwarden.ranking.terms import Stems
 
@@ -31,6 +33,7 @@ SPEAKING: Final = 0.5
 AS_MUCH: Final = 0.8
 SAME_WORDS: Final = 0.8
 
+DECIDING: Final = 0.16
 SAME_DOCUMENT: Final = 0.02
 FRAGMENT: Final = 0.15
 """What a row or a cut-off line must make up for, to stand beside whole sentences."""
@@ -84,7 +87,7 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
 
     Beside an answer that is sure stands only what has words of the question itself; else good company is enough.
     """
-    picked = _aspect_leaders(survey) or list(survey.ranked[:1])
+    picked = _aspect_leaders(survey) or _leading(survey)
     candidates = [
         judged
         for judged in survey.ranked[:CONSIDERED]
@@ -94,7 +97,7 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
         candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
         if not candidates:
             break
-        picked.append(max(candidates, key=lambda each: _value(each, picked)))
+        picked.append(max(candidates, key=lambda each: _value(each, picked) + _decision(survey, each)))
     return picked
 
 
@@ -184,6 +187,17 @@ def _aspect_leaders(survey: Survey) -> list[Judged]:
         if leader and not any(_same(leader, other) for other in distinct):
             distinct.append(leader)
     return distinct
+
+
+def _leading(survey: Survey) -> list[Judged]:
+    """The best of all; where a yes or a no is asked for, what decides comes before what only tells."""
+    ranked = survey.ranked[:CONSIDERED]
+    return [max(ranked, key=lambda judged: judged.worth + _decision(survey, judged))] if ranked else []
+
+
+def _decision(survey: Survey, judged: Judged) -> float:
+    expected = survey.scorer(judged.aspect).question.expected
+    return DECIDING if expected is Expected.VERDICT and decides(judged.statement.text) else 0.0
 
 
 def _value(judged: Judged, picked: list[Judged]) -> float:

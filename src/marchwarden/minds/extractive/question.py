@@ -21,7 +21,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*\w*")
 
 
 class Expected(Enum):
-    """What kind of thing an answer to the question would be."""
+    """What kind of thing an answer to the question would be; a verdict is a yes or a no, with what it rests on."""
 
     PERSON = auto()
     DATE = auto()
@@ -29,6 +29,7 @@ class Expected(Enum):
     PLACE = auto()
     REASON = auto()
     DEFINITION = auto()
+    VERDICT = auto()
     ANYTHING = auto()
 
 
@@ -46,6 +47,7 @@ def _which(kinds: str) -> str:
     return rf"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?(?:{named})s?\b"
 
 
+_VERB: Final = r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|might|must)"
 _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
     (Expected.DATE, r"\bwhen\b(?! (?:a|an|the|you|i|we|it|someone)\b)(?!.*\b(?:what|which|who|how)\b)"),
     (Expected.DATE, r"\bwhen (?:was|were|is|did|does|do|will)\b"),
@@ -58,6 +60,7 @@ _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
     (Expected.PLACE, r"\bwhere\b"),
     (Expected.PLACE, _which(_PLACES)),
     (Expected.DEFINITION, r"\bwhat do(?:es)? .{1,60} (?:mean|stand for)\b|\bdefin(?:e|ition)\b|\bmeaning of\b"),
+    (Expected.VERDICT, rf"(?:^|[:.;] ){_VERB} (?!.*\b(?:what|which|who|where|how|or)\b)"),
     (Expected.DEFINITION, r"^\W*what (?:is|are|was|were) (?:a |an |the )?[\w'’ -]{2,40}\W*$"),
 )
 _PATTERNS: Final = tuple((kind, re.compile(sign, re.IGNORECASE)) for kind, sign in _SIGNS)

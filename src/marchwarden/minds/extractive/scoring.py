@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.minds.extractive.fit import fit
+from marchwarden.minds.extractive.posing import asks_for_aims, poses
 from marchwarden.minds.extractive.question import Question
 from marchwarden.minds.extractive.statements import Statement
 
@@ -23,6 +24,7 @@ IN_ORDER: Final = 0.05
 RIGHT_KIND: Final = 0.16
 OPENING: Final = 0.05
 UNFINISHED: Final = 0.9
+POSED: Final = 0.6
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Score:
     `covered` is the question's weight found in the sentence, `on_topic` in the sentence, its heading, its title and the
     first lines of its document, `around` in its passage, heading and title, `standing` there with repetition counted,
     `in_order` its neighbouring words found near each other. `opens` marks the sentence that says what its document is
-    about.
+    about, `is_posed` one that asks itself.
     """
 
     covered: float
@@ -43,13 +45,14 @@ class Score:
     fit: float
     opens: bool
     is_finished: bool
+    is_posed: bool
 
     @property
     def relevance(self) -> float:
         own = IN_SENTENCE * self.covered + ON_TOPIC * self.on_topic + IN_ORDER * self.in_order
         words = own + AROUND * self.around + STANDING * self.standing
         relevance = words + (RIGHT_KIND * self.fit + OPENING * self.opens) * self.around
-        return relevance if self.is_finished else relevance * UNFINISHED
+        return relevance * (1 if self.is_finished else UNFINISHED) * (POSED if self.is_posed else 1)
 
 
 class Scorer:
@@ -59,6 +62,7 @@ class Scorer:
         self.question = question
         self._weights = {stem: _worth(question, stem, rarity) for stem in question.stems}
         self._total = sum(self._weights.values()) or 1.0
+        self._for_aims = asks_for_aims(question.text)
 
     def score(self, statement: Statement) -> Score:
         on_topic = self.coverage(statement.distinct | statement.about)
@@ -71,6 +75,7 @@ class Scorer:
             fit=fit(self.question, statement.text) if on_topic else 0.0,
             opens=statement.opens,
             is_finished=statement.is_finished,
+            is_posed=not self._for_aims and poses(statement.text),
         )
 
     def coverage(self, stems: Iterable[str]) -> float:

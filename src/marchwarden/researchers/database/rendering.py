@@ -12,6 +12,7 @@ from typing import Final
 
 from marchwarden.clean import one_line
 from marchwarden.contract import Authority
+from marchwarden.counting import counted
 from marchwarden.notebook import Document, Mark
 from marchwarden.researchers.database.jobs import Rows, Value
 from marchwarden.researchers.database.place import Asked, Database
@@ -26,7 +27,7 @@ def rendered(database: Database, asked: Asked, found: Rows, taken_at: datetime) 
     """The document of a statement's rows, each of which can be pointed at: `#row=3`."""
     lines = [sentence(asked, found), *(_line(found.columns, row) for row in found.rows)]
     seal = row_hash(found)
-    lines.append(f"Row hash of {_rows(len(found.rows))}{', more were left out' if found.cut else ''}: {seal}")
+    lines.append(f"Row hash of {counted(len(found.rows), 'row')}{', more were left out' if found.cut else ''}: {seal}")
     starts = _starts(lines)
     marks = [Mark(start, f"row={at}") for at, start in enumerate(starts[1:-1], 1)]
     content = {
@@ -76,7 +77,7 @@ def sentence(asked: Asked, found: Rows) -> str:
         case (many, [_, *_]) if many <= MOST_LISTED:
             return f"{subject}{said} {', '.join(values[:-1])} and {values[-1]}."
         case (many, _):
-            return f"{subject}: {'more than ' if found.cut else ''}{_rows(many)}."
+            return f"{subject}: {'more than ' if found.cut else ''}{counted(many, 'row')}."
 
 
 def _meaning(asked: Asked) -> str:
@@ -98,10 +99,6 @@ def _shown(value: Value) -> str:
             return repr(round(value, _DIGITS))
         case _:
             return one_line(str(value), LONGEST_CELL) or "empty"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
 
 
 def _starts(lines: Sequence[str]) -> list[int]:
