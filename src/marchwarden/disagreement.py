@@ -43,7 +43,6 @@ _ORDINAL: Final = re.compile(
     r"\b(?:\d+(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|\w+teen|twentie)th)\b",
     re.IGNORECASE,
 )
-_IN_BRACKETS: Final = re.compile(r"\(([^()]*[^\W\d_][^()]*)\)")
 _SENTENCE: Final = re.compile(r"[.!]\W*$")
 
 
@@ -84,8 +83,7 @@ class _Difference:
 class _Reading:
     """A witness's sentence or a clause of it. `stems` leaves out the words that only turn a statement round.
 
-    `opening` are the names among the first words, where a sentence says what it is about if it does. `namesake` is what
-    stands in brackets in the title, to tell apart those that share a name.
+    `opening` are the names among the first words, where a sentence says what it is about if it does.
     """
 
     text: str
@@ -94,7 +92,6 @@ class _Reading:
     names: frozenset[str]
     opening: frozenset[str]
     title: frozenset[str]
-    namesake: frozenset[str]
     denials: int
 
 
@@ -135,7 +132,6 @@ class Disagreements:
             names=self._names(figures.rest),
             opening=self._names(" ".join(_WORD.findall(figures.rest)[:OPENING])),
             title=frozenset(stem for stem in self._stems.of(title) if stem.isalpha()),
-            namesake=frozenset(self._stems.of(" ".join(_IN_BRACKETS.findall(title)))),
             denials=sum(denies(word) for word in words(spelled(text))),
         )
 
@@ -205,9 +201,7 @@ def _other_subject(ours: _Reading, theirs: _Reading) -> bool:
 
 
 def _nothing_in_common(ours: _Reading, theirs: _Reading) -> bool:
-    """They open with no common name, and their titles differ, or these tell namesakes apart."""
-    if ours.namesake and theirs.namesake and ours.namesake != theirs.namesake:
-        return True
+    """They open with no common name, and their titles differ."""
     return not ours.opening & theirs.opening and bool(ours.title - theirs.title and theirs.title - ours.title)
 
 
