@@ -40,7 +40,6 @@ class Command:
             process = await anyio.open_process(list(self.argv), env={**inherited, **self.env}, start_new_session=True)
         except OSError as error:
             raise ResearcherUnavailable(f"{self.name}: {one_line(str(error), 200)}") from error
-        # No await from here on: a cancellation in between would leave the process behind.
         try:
             from marchwarden.wire.child import Child
 

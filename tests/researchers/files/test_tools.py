@@ -15,7 +15,6 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.files import tools
 from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, longer_pause
 from tests.extraction import samples
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
@@ -239,13 +238,10 @@ def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(took: float
     assert longer_pause(took) == pytest.approx(times)
 
 
-async def test_after_a_long_look_new_files_wait_for_the_longer_pause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_after_a_long_look_new_files_wait_for_the_longer_pause(tmp_path: Path) -> None:
     clock = Clock()
-    monkeypatch.setattr(tools, "time", clock)
     fill(tmp_path / "shelf", 1)
-    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", extractor=Slow(clock, seconds=1.0))
+    files = slow(tmp_path, clock, seconds=1.0)
     assert await found(files, "note") == ["note000.md"]
     fill(tmp_path / "shelf", 2)
     clock.now += RESCAN_SECONDS * longer_pause(1.0) - 0.1
@@ -258,7 +254,7 @@ async def test_after_a_long_look_new_files_wait_for_the_longer_pause(
 class Clock:
     now: float = 0.0
 
-    def monotonic(self) -> float:
+    def __call__(self) -> float:
         return self.now
 
 
@@ -274,14 +270,16 @@ class Slow(Extractor):
         return super().extract(content, name)
 
 
-async def test_notices_can_be_had_while_the_index_is_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def slow(folder: Path, clock: Clock, seconds: float) -> FilesSource:
+    """Takes so many seconds of the clock over every file of the shelf."""
+    extractor = Slow(clock, seconds)
+    return FilesSource([folder / "shelf"], index_dir=folder / "index", extractor=extractor, clock=clock)
+
+
+async def test_notices_can_be_had_while_the_index_is_brought_up_to_date(tmp_path: Path) -> None:
     """One run may land while another indexes and reports: neither may wait for the other."""
-    clock = Clock()
-    monkeypatch.setattr(tools, "time", clock)
     fill(tmp_path / "shelf", 3)
-    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", extractor=Slow(clock, seconds=2.0))
+    files = slow(tmp_path, Clock(), seconds=2.0)
     heard: list[str] = []
 
     async def land(message: str) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -44,6 +44,7 @@ class FilesSource:
         settings: IndexSettings = _DEFAULTS,
         rescan_seconds: float = RESCAN_SECONDS,
         extractor: Extractor | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not folders:
             raise InvalidInput("no folder to research was given")
@@ -54,6 +55,7 @@ class FilesSource:
         directory = index_dir.absolute()
         self._indexes = [FolderIndex(folder, directory, self._extractor, settings) for folder in unique.values()]
         self._rescan_seconds = rescan_seconds
+        self._clock = clock
         self._syncing = anyio.Lock()
         self._next_look: float | None = None
         self._notices: Sequence[str] = ()
@@ -105,10 +107,10 @@ class FilesSource:
 
     async def _sync(self, tell: Tell, *, now: bool = False) -> None:
         async with self._syncing:
-            began = time.monotonic()
+            began = self._clock()
             if now or self._next_look is None or began >= self._next_look:
-                await to_thread.run_sync(self._sync_all, _Teller(tell, began).checkpoint)
-                ended = time.monotonic()
+                await to_thread.run_sync(self._sync_all, _Teller(tell, self._clock, began).checkpoint)
+                ended = self._clock()
                 self._next_look = ended + self._rescan_seconds * longer_pause(ended - began)
 
     def _sync_all(self, checkpoint: Checkpoint) -> None:
@@ -189,14 +191,15 @@ class _Teller:
     """Tells, about once a second, how far a sync has come; and lets it be cancelled at every step."""
 
     tell: Tell
+    clock: Callable[[], float]
     last: float
     steps: int = 0
 
     def checkpoint(self) -> None:
         from_thread.check_cancelled()
         self.steps += 1
-        if time.monotonic() - self.last >= TELL_SECONDS:
-            self.last = time.monotonic()
+        if self.clock() - self.last >= TELL_SECONDS:
+            self.last = self.clock()
             from_thread.run(self.tell, f"indexing, {self.steps} steps so far")
 
 
