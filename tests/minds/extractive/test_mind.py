@@ -156,16 +156,6 @@ async def test_a_weak_match_asks_for_the_names_it_met() -> None:
     assert not reading.satisfied
 
 
-async def test_a_name_for_which_nothing_speaks_is_not_searched_for() -> None:
-    notebook = notebook_of(
-        "Where was the director of the film The Salt Road born?",
-        "The Salt Road was directed by Ann Lee. In it two thieves drive American cars.",
-    )
-    searched = [query.text for query in (await read_all(notebook)).follow_ups]
-    assert "Ann Lee" in searched
-    assert "American" not in searched
-
-
 async def test_a_well_met_question_asks_nothing_more() -> None:
     reading = await read_all(notebook_of("What happens when a researcher runs out of budget?", BUDGET))
     assert reading.follow_ups == ()

@@ -105,7 +105,7 @@ def _titles(survey: Survey) -> Iterator[str]:
 
 
 def _names_in(survey: Survey, document: int, stems: Stems) -> list[str]:
-    """The names of one document for which something speaks, nearest first to what is asked beyond its title."""
+    """The names of one document, those nearest to what the question asks beyond this document's title first."""
     asked = [stem for stem in survey.whole.question.stems if stem not in _title(survey, document, stems)]
     wanted = frozenset(asked).union(*related(asked, stems).values())
     own = [judged.statement for judged in survey.ranked if judged.statement.passage.document == document]
@@ -116,7 +116,7 @@ def _names_in(survey: Survey, document: int, stems: Stems) -> list[str]:
         for place in _places(statement):
             value = bonus + _nearness(statement, place, wanted, stems) + _nameness(statement, place)
             values[place.name] = max(values.get(place.name, value), value)
-    return sorted((name for name in values if values[name] > 0), key=lambda name: -values[name])
+    return sorted(values, key=lambda name: -values[name])
 
 
 def _places(statement: Statement) -> Iterator[_Place]:
