@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import CUT, MAX_EXCERPT, GapCategory
 from marchwarden.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
-from marchwarden.notebook import Claim, Conflict, Draft, Finding, Notebook
+from marchwarden.notebook import Claim, Conflict, Document, Draft, Finding, Notebook
 from tests.world.memory import BRIDGE, FERRIS, note
 
 OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
@@ -68,6 +68,17 @@ def test_a_number_may_be_written_in_another_way(said, claimed):
     excerpts = [a_notebook(note("a.md", said)).excerpt("p1.s1")]
     assert unsupported(claimed, excerpts) == []
     assert unsupported(claimed.replace("1", "7").replace("5", "6"), excerpts) != []
+
+
+def test_the_cells_of_separated_values_are_numbers_of_their_own():
+    text = "town,2019,2018\nDorn,120,340\n"
+    notebook = a_notebook(Document("file", "towns.csv", text.encode(), text, layout="table"))
+    said = Draft(
+        (Claim("Dorn, 2018: 340", ("p1.s2", "p1.s1")), Claim("Dorn, 2018: 120340", ("p1.s2", "p1.s1"))), match=1
+    )
+    found = grounded(said, notebook)
+    assert found.answer == "Dorn, 2018: 340 [1][2]"
+    assert "120340" in found.gaps[0].detail
 
 
 def test_bracketed_numbers_of_a_source_are_not_taken_for_our_markers():

@@ -53,6 +53,13 @@ def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
     assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
 
 
+def test_rows_stand_for_themselves_with_bars_at_their_ends_or_without():
+    text = "Sales were these:\n | 2019 | 2018\nNet sales. Gross | 1.5 | 2.5\nOther | 3 | 4\n\nMore | or\nless.\n"
+    pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
+    rows = ["| 2019 | 2018", "Net sales. Gross | 1.5 | 2.5", "Other | 3 | 4"]
+    assert pieces == ["Sales were these:", *rows, "More | or\nless."]
+
+
 def test_no_sentence_goes_across_a_tear():
     text = f"It was called {TEAR}Qaumi{TEAR} by all.\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]

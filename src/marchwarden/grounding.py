@@ -21,6 +21,7 @@ from marchwarden.contract import (
 from marchwarden.figures import Figure, figures_in
 from marchwarden.independence import independent_sources
 from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
+from marchwarden.tables import parted
 
 NO_ANSWER: Final = "What was read does not answer this question."
 
@@ -99,12 +100,16 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
 
 def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
     """The numbers, names and addresses of a statement that none of its excerpts contains."""
-    said = " ".join(f"{excerpt.verbatim} {excerpt.document.title}" for excerpt in excerpts)
+    said = " ".join(f"{_told(excerpt)} {excerpt.document.title}" for excerpt in excerpts)
     words = set(_words(said))
     missing = _numbers_not_in(said, text)
     missing += [word for word in _names(text) if word.casefold() not in words]
     missing += [address for address in _ADDRESS.findall(text) if address not in said]
     return list(dict.fromkeys(missing))
+
+
+def _told(excerpt: Excerpt) -> str:
+    return parted(excerpt.verbatim) if excerpt.document.layout == "table" else excerpt.verbatim
 
 
 def unmarked(text: str) -> str:

@@ -22,6 +22,7 @@ LONGEST_HEADING: Final = 100
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
+_BAR: Final = re.compile(r"^\s*\||\s\|(?:\s|$)|-\|-")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
@@ -61,6 +62,7 @@ class _Block:
     start: int
     end: int
     is_heading: bool = False
+    is_row: bool = False
 
 
 def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int = 0) -> list[Passage]:
@@ -86,12 +88,18 @@ def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int 
             heading = _heading_text(text[block.start : block.end])
             pending.append((block.start, block.end, True))
             continue
-        for start, end in _sentences(text, block) if layout == "prose" else _cut(text, block.start, block.end):
+        is_whole = block.is_row or layout != "prose"
+        for start, end in _cut(text, block.start, block.end) if is_whole else _sentences(text, block):
             if pending and end - pending[0][0] > FULL_PASSAGE:
                 close()
             pending.append((start, end, False))
     close()
     return passages
+
+
+def looks_like_a_row(line: str) -> bool:
+    """Whether bars part it into cells, as in a table; a line of a table has such a neighbour."""
+    return _BAR.search(line) is not None
 
 
 def _length(pending: list[tuple[int, int, bool]]) -> int:
@@ -135,16 +143,23 @@ def _prose_blocks(text: str) -> Iterator[_Block]:
                 yield _Block(*_trimmed(text, block_start, start))
             block_start = None
             continue
-        heading = not fenced and _is_heading(text, lines, at, after_gap=block_start is None)
-        if block_start is not None and (fenced or heading or _STARTS_BLOCK.match(line)):
+        row = not fenced and _is_row(text, lines, at)
+        heading = not fenced and not row and _is_heading(text, lines, at, after_gap=block_start is None)
+        if block_start is not None and (fenced or row or heading or _STARTS_BLOCK.match(line)):
             yield _Block(*_trimmed(text, block_start, start))
             block_start = None
-        if heading:
-            yield _Block(*_trimmed(text, start, end), is_heading=True)
+        if heading or row:
+            yield _Block(*_trimmed(text, start, end), is_heading=heading, is_row=row)
         elif block_start is None:
             block_start = start
     if block_start is not None:
         yield _Block(*_trimmed(text, block_start, len(text)))
+
+
+def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
+    """A line parted by bars, next to another."""
+    beside = [text[slice(*lines[near])] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
+    return looks_like_a_row(text[slice(*lines[at])]) and any(map(looks_like_a_row, beside))
 
 
 def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:

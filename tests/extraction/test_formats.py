@@ -58,6 +58,13 @@ def test_a_web_page_is_its_article_with_what_it_says_about_itself() -> None:
     assert (extracted.media_type, extracted.lines) == ("text/html", False)
 
 
+def test_the_rows_of_a_table_in_a_web_page_stand_together() -> None:
+    rows = b"<tr><th></th><th>2019</th></tr><tr><td>Pots</td><td>31</td></tr>"
+    before, after = b"<p>The harbour counts its pots. " * 30, b"<p>It counts them every spring, too. " * 30
+    page = b"<article><h1>Harbour</h1>%b</p><table>%b</table>%b</p></article>" % (before, rows, after)
+    assert "\n\n| | 2019 |\n|---|---|\n| Pots | 31 |\n\n" in extract(page, "harbour.html").text
+
+
 def test_a_page_that_is_no_article_still_gives_its_text() -> None:
     extracted = extract(b"<html><body><div>one <b>two</b> three<script>evil()</script></div>four</body></html>", "x")
     assert extracted.text == "one two three\n\nfour"

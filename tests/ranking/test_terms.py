@@ -5,6 +5,7 @@ from marchwarden.ranking.terms import STOP_WORDS, Stems, words
 
 
 def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None:
+    assert list(words("1998,1999 and 1,200,300.5")) == ["1998", "1999", "and", "1200300.5"]
     assert list(words("Röntgen’s 1,200 X-rays cost 3.5 pence")) == [
         "rontgen",
         "1200",

@@ -1,6 +1,7 @@
 """The readable part of a web page: the article, without what surrounds it. Fetches nothing, follows nothing."""
 
 import re
+from itertools import chain, pairwise, zip_longest
 from typing import Final
 
 import lxml.etree
@@ -11,6 +12,7 @@ from marchwarden.clean import printable
 from marchwarden.extraction import outline
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.plain import day
+from marchwarden.passages import looks_like_a_row
 
 LONGEST_SURFACE: Final = 4_000
 SUSPICIOUSLY_SHORT: Final = 600
@@ -101,6 +103,7 @@ def _flowing(text: str | None) -> str:
 
 
 def _spaced(text: str) -> str:
-    """One block a line: an empty line between them tells paragraphs and headings apart."""
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n\n".join(line for line in lines if line)
+    """One block a line, an empty line between any two; only the rows of a table stand together."""
+    lines = [even for line in text.split("\n") if (even := " ".join(line.split()))]
+    gaps = ["\n" if looks_like_a_row(one) and looks_like_a_row(next_) else "\n\n" for one, next_ in pairwise(lines)]
+    return "".join(chain.from_iterable(zip_longest(lines, gaps, fillvalue="")))

@@ -33,7 +33,8 @@ _IRREGULAR: Final = """
     ate:eat eaten:eat children:child men:man women:woman feet:foot people:person
 """
 _REGULAR: Final = dict(pair.split(":") for pair in _IRREGULAR.split())
-_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
+_WORD: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)*")
+"""Commas part thousands; any other comma parts two numbers, as in `1998,1999`."""
 
 
 def words(text: str) -> Iterator[str]:

@@ -9,38 +9,15 @@ from hypothesis import strategies as st
 from marchwarden.budget import Allowance, tokens_in
 from marchwarden.contract import GapCategory
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.notebook import Document, Draft, Notebook, Query, Reading
+from marchwarden.notebook import Document, Query
+from tests.minds.extractive.notebooks import PLENTY, concluded, notebook_of, read_all
 
-PLENTY = Allowance(tokens=20_000, sources=10, iterations=5, seconds=60.0)
 BUDGET = (
     "# Budgets\n\nA researcher works under a budget of tokens, sources and iterations.\n\n"
     "When a researcher runs out of budget, it stops searching and returns what it has with a gap.\n\n"
     "# Traces\n\nEvery step is written to the trace as one line.\n"
 )
 INSTALL = "# Installing\n\nInstall the package with pip. The world of packaging is large.\n\nRun the tests with make.\n"
-
-
-def notebook_of(question: str, *texts: str, context: str = "", titles: tuple[str, ...] = ()) -> Notebook:
-    notebook = Notebook(question, context)
-    for number, text in enumerate(texts):
-        title = titles[number] if titles else ""
-        notebook.add(Document("file", f"{number}.md", text.encode(), text, title=title))
-    return notebook
-
-
-async def read_all(notebook: Notebook) -> Reading:
-    mind = ExtractiveMind()
-    plan = (await mind.plan(notebook, PLENTY)).value
-    notebook.aspects = plan.aspects
-    notebook.queries.extend(plan.queries)
-    reading = (await mind.read(notebook, notebook.passages, PLENTY)).value
-    notebook.note(reading, notebook.passages)
-    return reading
-
-
-async def concluded(notebook: Notebook) -> Draft:
-    await read_all(notebook)
-    return (await ExtractiveMind().conclude(notebook, PLENTY)).value
 
 
 def test_concluding_is_free() -> None:

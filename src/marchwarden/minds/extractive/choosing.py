@@ -94,7 +94,12 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
         if judged.worth >= WORTH_SAYING * picked[0].worth and (judged.score.covered or not sure)
     ]
     while len(picked) < MOST_BEST:
-        candidates = [each for each in candidates if not any(_same(each, other) for other in picked)]
+        asked = frozenset(survey.whole.question.stems)
+        candidates = [
+            each
+            for each in candidates
+            if not any(_same(each, other) or _beside(each, other, asked) for other in picked)
+        ]
         if not candidates:
             break
         picked.append(max(candidates, key=lambda each: _value(each, picked) + _decision(survey, each)))
@@ -151,14 +156,14 @@ def _as_a_sentence(judged: Judged) -> float:
 def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
     """As many as a reader will look up. What was said already becomes evidence of the statement that said it."""
     picks: list[Pick] = []
-    room = MOST_CITED
+    cited: set[str] = set()
     for judged in wanted:
         if any(judged.statement.evidence in pick.evidence for pick in picks):
             continue
         copied = next((at for at, pick in enumerate(picks) if _same(judged, pick.judged)), None)
         pick = _pick(survey, judged, picks) if copied is None else picks[copied].also(judged)
-        room -= len(pick.evidence) if copied is None else 1
-        if room < 0 and picks:
+        cited.update(pick.evidence)
+        if len(cited) > MOST_CITED and picks:
             break
         if copied is None:
             picks.append(pick)
@@ -170,6 +175,8 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
     """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
     statement = judged.statement
+    if statement.columns:
+        return Pick(judged, statement.text, (statement.evidence, *statement.columns))
     if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
         return Pick(judged, statement.text, (statement.evidence,))
     news = {each.statement.evidence for each in survey.ranked}
@@ -198,6 +205,13 @@ def _leading(survey: Survey) -> list[Judged]:
 def _decision(survey: Survey, judged: Judged) -> float:
     expected = survey.scorer(judged.aspect).question.expected
     return DECIDING if expected is Expected.VERDICT and decides(judged.statement.text) else 0.0
+
+
+def _beside(one: Judged, other: Judged, asked: frozenset[str]) -> bool:
+    """Another row of the same table that holds less of what is asked, and nothing else of it."""
+    row, better = one.statement, other.statement
+    of_one_table = row.columns and row.columns == better.columns
+    return bool(of_one_table) and row.distinct & asked < better.distinct & asked
 
 
 def _value(judged: Judged, picked: list[Judged]) -> float:

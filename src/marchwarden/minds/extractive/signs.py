@@ -74,7 +74,7 @@ def signs(survey: Survey, scorer: Scorer, best: Judged) -> Signs:
         bears=bearing(best, scorer),
         standing=best.score.standing,
         said_back=min(repeated / max(len(statement.stems), 1), HALF),
-        number_lacking=float(not _numbers(question.text) <= _numbers(passage)),
+        number_lacking=float(not _numbers(question.text) <= _numbers(passage) | _numbers(statement.text)),
         last_word=float(not weighty or weighty[-1] in there),
         right_kind=max(judged.score.fit for judged in among),
         figure_lacking=float(question.expected in _FIGURES and not best.score.fit),

@@ -8,6 +8,7 @@ from typing import Final
 
 from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
 from marchwarden.minds.extractive.orders import is_order
+from marchwarden.minds.extractive.rows import Rows
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Passage, Sentence
 from marchwarden.ranking.sameness import Told
@@ -30,7 +31,8 @@ class Statement:
     """One sentence: its id, its printable text, its stems, what it tells by them, and those around it.
 
     `title` holds the stems of the document's title, `topic` these and those of the heading above, `about` also those of
-    the document's first lines. `opens`: nothing else stands before it in its document.
+    the document's first lines. `opens`: nothing else stands before it in its document. `columns`: the ids of the lines
+    that name the columns of a row, which is read with those names.
     """
 
     evidence: str
@@ -44,11 +46,12 @@ class Statement:
     passage: Passage
     start: int
     opens: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def is_finished(self) -> bool:
-        """Whether it ends like a sentence; a row of a table or a line of code does not."""
-        return _FINISHED.search(self.text) is not None
+        """Whether it ends like a sentence, or is a row that was read with its columns; a line of code is neither."""
+        return bool(self.columns) or _FINISHED.search(self.text) is not None
 
     @property
     def distinct(self) -> frozenset[str]:
@@ -64,7 +67,7 @@ def statements(notebook: Notebook, passages: Iterable[Passage], stems: Stems) ->
     for passage in passages:
         at = passage.document
         if at not in pages:
-            pages[at] = _page(notebook.documents[at], openings.get(at), asked, stems)
+            pages[at] = _page(notebook, at, openings.get(at), asked, stems)
         found += _in_passage(notebook, passage, pages[at], stems, echo)
     return found
 
@@ -78,15 +81,18 @@ class _Page:
     title: frozenset[str]
     first_lines: frozenset[str]
     known: Abbreviations
+    rows: Rows
 
 
-def _page(document: Document, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
+def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
+    document = notebook.documents[at]
     return _Page(
         document=document,
         opening=opening,
         title=frozenset(stems.of(document.title)),
         first_lines=frozenset(stems.of(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])),
         known=abbreviations(document.text, asked, stems),
+        rows=Rows(notebook, at),
     )
 
 
@@ -97,21 +103,23 @@ def _in_passage(
     body = echo.sub(" ", notebook.text_of(passage))
     around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
-        text = printable(notebook.sentence_text(passage, sentence))
-        if states(sentence, text, page.document):
+        row = page.rows.said(sentence)
+        text = row.text if row else printable(notebook.sentence_text(passage, sentence))
+        if row or (states(sentence, text, page.document) and not page.rows.is_heading(sentence)):
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
                 text=text,
                 stems=own,
                 told=Told(frozenset(own), frozenset(stems.of_names(text))),
-                around=around,
+                around=around if around.keys() >= set(own) else around | Counter(own),
                 title=page.title,
                 topic=topic,
                 about=topic | page.first_lines,
                 passage=passage,
                 start=sentence.start,
                 opens=sentence.id == page.opening,
+                columns=row.columns if row else (),
             )
 
 

@@ -1,0 +1,59 @@
+"""Rows of tables as statements: said with the names of their columns, and cited with the lines that name them."""
+
+import re
+from dataclasses import dataclass
+from itertools import compress
+from typing import Final
+
+from marchwarden.notebook import Notebook
+from marchwarden.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.tables import Row, Tables
+
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A row as it is said, and the ids of the lines without which its figures mean nothing."""
+
+    text: str
+    columns: tuple[str, ...]
+
+
+class Rows:
+    """The rows of one document of a notebook, as they are said to its question."""
+
+    def __init__(self, notebook: Notebook, document: int) -> None:
+        page = notebook.documents[document]
+        self._tables = Tables(page.text, page.layout)
+        self._asked = frozenset(_NUMBER.findall(notebook.question))
+        self._ids = {
+            sentence.start: sentence.id
+            for passage in (notebook.passages if self._tables else ())
+            if passage.document == document
+            for sentence in passage.sentences
+            if self._tables.is_line(sentence.start, sentence.end)
+        }
+
+    def said(self, sentence: Sentence) -> Said | None:
+        """None for what is no row, for a row that would be too long to say, and where its header is cut in pieces."""
+        row = self._tables.row(sentence.start, sentence.end)
+        if row is None:
+            return None
+        row = self._narrowed(row)
+        columns = dict.fromkeys(at for cell in row.cells for at in cell.named_at)
+        if len(row.text) > LONGEST_SENTENCE or not columns.keys() <= self._ids.keys():
+            return None
+        return Said(row.text, tuple(self._ids[at] for at in columns))
+
+    def is_heading(self, sentence: Sentence) -> bool:
+        """Whether it only says what columns, or the rows below it, are called."""
+        return self._tables.is_heading(sentence.start)
+
+    def _narrowed(self, row: Row) -> Row:
+        """Of columns that are called by numbers, years mostly, those that are asked for; all, where none is."""
+        numbers = [frozenset(_NUMBER.findall(cell.column)) for cell in row.cells]
+        if not any(self._asked & each for each in numbers):
+            return row
+        wanted = (not each or self._asked & each for each in numbers)
+        return Row(row.label, tuple(compress(row.cells, wanted)))

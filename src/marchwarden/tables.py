@@ -1,0 +1,206 @@
+"""Tables in a text, their rows read with the names of the columns. Knows nothing of questions."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress, zip_longest
+from typing import Final
+
+from marchwarden.passages import Layout, looks_like_a_row
+
+MOST_HEADER_LINES: Final = 4
+LONGEST_FIGURE: Final = 40
+
+_SEPARATORS: Final = "\t;,"
+_LINE: Final = re.compile(r"[^\n]*(?:\n|\Z)")
+_FIGURE: Final = re.compile(r"\W*(?!(?:1[5-9]|20)\d\d\W*$)\d[\d.,\s]*\W*")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one column of a row, what that column is called, and where the lines begin that say so."""
+
+    column: str
+    value: str
+    named_at: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a row is about, and its other cells, the empty ones left out."""
+
+    label: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def text(self) -> str:
+        """As one would say it: `Ferries, 2019: 44,100; 2018: 56,700`."""
+        told = "; ".join(f"{cell.column}: {cell.value}" if cell.column else cell.value for cell in self.cells)
+        return f"{self.label}, {told}" if self.label else told
+
+
+class Tables:
+    """The tables of one text that name their columns. A row is read when it is asked for."""
+
+    def __init__(self, text: str, layout: Layout) -> None:
+        self._text = text
+        self._whole = _separated_values(text) if layout == "table" else None
+        self._with_bars = dict(_rows_with_bars(text)) if layout == "prose" and "|" in text else {}
+
+    def __bool__(self) -> bool:
+        return bool(self._whole or self._with_bars)
+
+    def row(self, start: int, end: int) -> Row | None:
+        """The row that is these characters; none where they are no whole row of a table."""
+        table = self._table_at(start)
+        if table is None or start in table.header or not self.is_line(start, end):
+            return None
+        return table.row(self._line_at(start))
+
+    def is_line(self, start: int, end: int) -> bool:
+        """Whether these characters are all that stands in their line."""
+        return self._line_at(start).strip() == self._text[start:end]
+
+    def is_heading(self, start: int) -> bool:
+        """Whether what begins there only says what columns, or the rows below, are called."""
+        table = self._table_at(start)
+        return table is not None and (start in table.header or not any(table.cells(self._line_at(start))[1:]))
+
+    def _table_at(self, start: int) -> "_Table | None":
+        return self._with_bars.get(start, self._whole)
+
+    def _line_at(self, start: int) -> str:
+        end = self._text.find("\n", start)
+        return self._text[self._text.rfind("\n", 0, start) + 1 : end if end >= 0 else None]
+
+
+def parted(line: str) -> str:
+    """A line of separated values with bars between its cells, so that no two numbers look like one."""
+    return " | ".join(_separated(line, _separator(line)))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line as it is written, and where the first thing in it stands."""
+
+    start: int
+    written: str
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What a column is called, and where the lines begin that say so."""
+
+    name: str
+    named_at: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """How its lines are cut into cells, what its columns are called, and where its header lines begin."""
+
+    cells: Callable[[str], list[str]]
+    columns: Sequence[_Column]
+    header: frozenset[int]
+
+    def row(self, line: str) -> Row | None:
+        """None for a line with more cells than columns, and for one with nothing but a label."""
+        label, *others = self.cells(line)
+        if len(others) >= len(self.columns):
+            return None
+        columns = zip(self.columns[1:], others, strict=False)
+        told = tuple(Cell(column.name, value, column.named_at) for column, value in columns if value)
+        return Row(label, told) if told else None
+
+
+def _separated_values(text: str) -> _Table | None:
+    """The first line names the columns."""
+    first = next((line for line in _lines(text) if line.written.strip()), None)
+    return _table([first], partial(_separated, separator=_separator(first.written))) if first else None
+
+
+def _rows_with_bars(text: str) -> Iterator[tuple[int, _Table]]:
+    for run in _runs(text):
+        rules = [at for at, line in enumerate(run) if _is_rule(line.written)]
+        rows = [line for at, line in enumerate(run) if at not in rules]
+        cells = partial(_barred, is_bordered=all(map(_is_bordered, rows)))
+        table = _table(rows[: rules[0] if rules and rules[0] else _header_lines(rows, cells)], cells)
+        if table:
+            yield from ((line.start, table) for line in rows)
+
+
+def _header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> int:
+    """Where no rule parts them from the rest: those above the first row of figures, or the first."""
+    for at, line in enumerate(rows[: MOST_HEADER_LINES + 1]):
+        label, *others = cells(line.written)
+        if label and any(map(_is_figure, others)):
+            return max(at, 1)
+    return 1
+
+
+def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table | None:
+    """None where the header is none: it names no column, or holds figures like any row."""
+    lines = [cells(line.written) for line in header]
+    names = [name for _, *others in lines for name in others]
+    if not any(names) or any(map(_is_figure, names)):
+        return None
+    starts = [line.start for line in header]
+    columns = [
+        _Column(" ".join(dict.fromkeys(filter(None, names))), tuple(compress(starts, names)))
+        for names in zip_longest(*lines, fillvalue="")
+    ]
+    return _Table(cells, columns, frozenset(starts))
+
+
+def _runs(text: str) -> Iterator[list[_Line]]:
+    """Lines with bars that stand together, two at least."""
+    run: list[_Line] = []
+    for line in _lines(text):
+        if looks_like_a_row(line.written):
+            run.append(line)
+            continue
+        if len(run) > 1:
+            yield run
+        run = []
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """The last one is empty."""
+    for match in _LINE.finditer(text):
+        written = match[0].removesuffix("\n")
+        yield _Line(match.start() + len(written) - len(written.lstrip()), written)
+
+
+def _barred(line: str, *, is_bordered: bool) -> list[str]:
+    return [_even(cell) for cell in (line.strip()[1:-1] if is_bordered else line).split("|")]
+
+
+def _separated(line: str, separator: str) -> list[str]:
+    try:
+        return [_even(cell) for cell in next(csv.reader([line], delimiter=separator), [])] or [""]
+    except csv.Error:
+        return [line]
+
+
+def _separator(line: str) -> str:
+    return max(_SEPARATORS, key=line.count)
+
+
+def _is_bordered(line: _Line) -> bool:
+    written = line.written.strip()
+    return written.startswith("|") and written.endswith("|")
+
+
+def _is_rule(line: str) -> bool:
+    return "-" in line and not line.strip("|:=+- \t")
+
+
+def _is_figure(cell: str) -> bool:
+    """Whether it is a number, and no year: no column is called so."""
+    return len(cell) <= LONGEST_FIGURE and _FIGURE.fullmatch(cell) is not None
+
+
+def _even(cell: str) -> str:
+    return " ".join(cell.split())
