@@ -18,6 +18,7 @@ def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagre
         ("The tower is 324 metres tall.", "The tower is 300 metres tall.", "figure"),
         ("The company employs 1,200 people in Berlin.", "The company employs 950 people in Berlin.", "figure"),
         ("The bridge was opened in 1932 by the king.", "The bridge was opened in 1937 by the king.", "date"),
+        ("In May the lake is 31 metres deep.", "In May the lake is 27 metres deep.", "figure"),
         ("Coffee increases the risk of heart disease.", "Coffee decreases the risk of heart disease.", "polarity"),
         ("The drug is effective against malaria.", "The drug is not effective against malaria.", "polarity"),
         (
@@ -148,6 +149,47 @@ def test_another_year_is_another_scope() -> None:
     found = between("Acme made 5 million dollars in 2019.", "Acme made 7 million dollars in 2020.")
     assert found is not None
     assert found.stance == "different_scope"
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (
+            "The tax rate for the three months ended December 31, 2022 rose on a decrease in benefits.",
+            "The tax rate for the three months ended March 31, 2023 rose on a decrease in benefits.",
+        ),
+        (
+            "The gross margin of the mill depends on what the 2021 Annual Report calls risks.",
+            "The gross margin of the mill depends on what the 2022 Annual Report calls risks.",
+        ),
+    ],
+)
+def test_another_period_that_a_statement_is_made_for_is_another_scope(one: str, other: str) -> None:
+    found = between(one, other)
+    assert found is not None
+    assert (found.kind, found.stance) == ("date", "different_scope")
+
+
+def test_editions_speak_each_of_their_own_time_unless_the_time_is_said() -> None:
+    one, other = "Sales of devices fell by 893 million dollars.", "Sales of devices fell by 927 million dollars."
+    for titles, stance in (
+        (("Report Q3 2022", "Report Q1 2023"), "different_scope"),
+        (("Report", "Report"), "contradicts"),
+    ):
+        found = between(one, other, titles)
+        assert found is not None
+        assert found.stance == stance
+    in_may = between(
+        one.replace(".", " in May 2022."), other.replace(".", " in May 2022."), ("Report 2022", "Report 2023")
+    )
+    assert in_may is not None
+    assert in_may.stance == "contradicts"
+
+
+def test_where_something_is_written_is_no_figure() -> None:
+    refer = "Refer to Note {} of the notes to the statements for legal proceedings of the mill."
+    assert between(refer.format(14), refer.format(13)) is None
+    assert between("(2) It shows the rates of the year before.", "(1) It shows the rates of the year before.") is None
 
 
 def test_another_one_in_a_row_is_another_scope() -> None:

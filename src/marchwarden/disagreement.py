@@ -14,6 +14,7 @@ from marchwarden.figures import MONTHS, Figure, Figures, Moment, figures_in
 from marchwarden.notebook import Stance
 from marchwarden.polarity import Polarity, denies, spelled
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
+from marchwarden.scopes import are_editions, periods, without_references
 from marchwarden.stance import Stances
 from marchwarden.swaps import swapped_names
 
@@ -33,7 +34,7 @@ MOST_REMEMBERED: Final = 1000
 
 _BOUND: Final = re.compile(
     r"\b(?:at least|at most|up to|more than|less than|fewer than|over|under|about|around|approximately|roughly|nearly"
-    r"|almost|some|estimated|between|average|typically|usually|often|may|might|could)\b|[~≈<>±]",
+    r"|almost|some|estimated|between|average|typically|usually|often|(?-i:may)|might|could)\b|[~≈<>±]",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"\b(?:if|when|unless|except|only|while|during|among|under)\b", re.IGNORECASE)
@@ -123,7 +124,7 @@ class Disagreements:
         return self._met[text, title]
 
     def _reading(self, text: str, title: str) -> _Reading:
-        figures = figures_in(text)
+        figures = figures_in(without_references(text))
         stated = " ".join(word for word in words(figures.rest) if not denies(word))
         return _Reading(
             text=text,
@@ -250,9 +251,9 @@ def _same_numbers(ours: _Reading, theirs: _Reading) -> bool:
 
 
 def _stance(found: _Difference, one: Witness, other: Witness) -> Stance:
-    """Another year, place or ordinal makes another scope, a condition qualifies, a newer document supersedes."""
+    """Another time, place or ordinal makes another scope, a condition qualifies, a newer document supersedes."""
     kind, ours, theirs = found.kind, found.ours, found.theirs
-    if (kind != "date" and not _same_time(ours, theirs)) or _ordinals(ours) != _ordinals(theirs):
+    if _other_time(found, one, other) or _ordinals(ours) != _ordinals(theirs):
         return "different_scope"
     if kind != "name" and (ours.names - theirs.stems or theirs.names - ours.stems):
         return "different_scope"
@@ -262,6 +263,15 @@ def _stance(found: _Difference, one: Witness, other: Witness) -> Stance:
         apart = abs((one.published - other.published).days)
         return "superseded" if apart >= NEWER_BY_DAYS else "contradicts"
     return "contradicts"
+
+
+def _other_time(found: _Difference, one: Witness, other: Witness) -> bool:
+    """Dates that differ are other times if they only say for when; statements without any, if their documents do."""
+    ours, theirs = found.ours, found.theirs
+    if found.kind == "date":
+        return bool(_odd_pair(periods(ours.text), periods(theirs.text)))
+    undated = not ours.figures.moments and not theirs.figures.moments
+    return not _same_time(ours, theirs) or (undated and are_editions(one.title, other.title))
 
 
 def _ordinals(reading: _Reading) -> set[str]:
