@@ -186,6 +186,11 @@ def test_editions_speak_each_of_their_own_time_unless_the_time_is_said() -> None
     assert in_may.stance == "contradicts"
 
 
+def test_rows_of_two_tables_need_not_speak_of_the_same() -> None:
+    assert between("Ferry passengers landed at Dorn | 56,700", "Ferry passengers landed at Dorn | 99,900") is None
+    assert between("Ferry passengers landed at Dorn: 56,700", "Ferry passengers landed at Dorn: 99,900") is not None
+
+
 def test_where_something_is_written_is_no_figure() -> None:
     refer = "Refer to Note {} of the notes to the statements for legal proceedings of the mill."
     assert between(refer.format(14), refer.format(13)) is None

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeVar
 from marchwarden.clauses import clauses
 from marchwarden.figures import MONTHS, Figure, Figures, Moment, figures_in
 from marchwarden.notebook import Stance
+from marchwarden.passages import looks_like_a_row
 from marchwarden.polarity import Polarity, denies, spelled
 from marchwarden.ranking.terms import STOP_WORDS, Stems, words
 from marchwarden.scopes import are_editions, periods, without_references
@@ -110,6 +111,8 @@ class Disagreements:
         """How two witnesses disagree, or None when they do not, or when that cannot be said with some certainty."""
         if one.document == other.document or one.text == other.text:
             return None
+        if looks_like_a_row(one.text) or looks_like_a_row(other.text):
+            return None  # what a row is about, its table knows: two of one name need not speak of the same
         ours, theirs = self._read(one.text, one.title), self._read(other.text, other.title)
         found = self._differ(ours, theirs) or self._clauses_differ(one, other) or self._other_name(ours, theirs)
         if found is None:

@@ -99,7 +99,7 @@ def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int 
 
 def looks_like_a_row(line: str) -> bool:
     """Whether bars part it into cells, as in a table; a line of a table has such a neighbour."""
-    return _BAR.search(line) is not None
+    return "|" in line and _BAR.search(line) is not None
 
 
 def _length(pending: list[tuple[int, int, bool]]) -> int:
@@ -158,8 +158,10 @@ def _prose_blocks(text: str) -> Iterator[_Block]:
 
 def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     """A line parted by bars, next to another."""
-    beside = [text[slice(*lines[near])] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
-    return looks_like_a_row(text[slice(*lines[at])]) and any(map(looks_like_a_row, beside))
+    if not looks_like_a_row(text[slice(*lines[at])]):
+        return False
+    beside = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
+    return any(looks_like_a_row(text[slice(*line)]) for line in beside)
 
 
 def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:

@@ -1,7 +1,6 @@
 """The readable part of a web page: the article, without what surrounds it. Fetches nothing, follows nothing."""
 
 import re
-from itertools import chain, pairwise, zip_longest
 from typing import Final
 
 import lxml.etree
@@ -12,7 +11,6 @@ from marchwarden.clean import printable
 from marchwarden.extraction import outline
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.plain import day
-from marchwarden.passages import looks_like_a_row
 
 LONGEST_SURFACE: Final = 4_000
 SUSPICIOUSLY_SHORT: Final = 600
@@ -23,6 +21,7 @@ _INLINE: Final = re.compile(
     "a|abbr|b|bdi|bdo|cite|code|data|dfn|em|font|i|img|kbd|mark|q|rp|rt|ruby|s|samp|small|span|strong|sub|sup|time|tt|u|"
     "var|wbr"
 )
+_BETWEEN_ROWS: Final = re.compile(r"(?<=\|)\n\n(?=\|)")
 # Without the extensive search a date comes from what the page declares, not from any figure in its text.
 _DECLARED_DATES: Final = {"extensive_search": False, "original_date": True}
 
@@ -104,6 +103,5 @@ def _flowing(text: str | None) -> str:
 
 def _spaced(text: str) -> str:
     """One block a line, an empty line between any two; only the rows of a table stand together."""
-    lines = [even for line in text.split("\n") if (even := " ".join(line.split()))]
-    gaps = ["\n" if looks_like_a_row(one) and looks_like_a_row(next_) else "\n\n" for one, next_ in pairwise(lines)]
-    return "".join(chain.from_iterable(zip_longest(lines, gaps, fillvalue="")))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return _BETWEEN_ROWS.sub("\n", "\n\n".join(line for line in lines if line))

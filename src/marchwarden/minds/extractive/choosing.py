@@ -93,13 +93,9 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
         for judged in survey.ranked[:CONSIDERED]
         if judged.worth >= WORTH_SAYING * picked[0].worth and (judged.score.covered or not sure)
     ]
+    asked = frozenset(survey.whole.question.stems)
     while len(picked) < MOST_BEST:
-        asked = frozenset(survey.whole.question.stems)
-        candidates = [
-            each
-            for each in candidates
-            if not any(_same(each, other) or _beside(each, other, asked) for other in picked)
-        ]
+        candidates = [each for each in candidates if not any(_is_told(each, other, asked) for other in picked)]
         if not candidates:
             break
         picked.append(max(candidates, key=lambda each: _value(each, picked) + _decision(survey, each)))
@@ -207,17 +203,17 @@ def _decision(survey: Survey, judged: Judged) -> float:
     return DECIDING if expected is Expected.VERDICT and decides(judged.statement.text) else 0.0
 
 
-def _beside(one: Judged, other: Judged, asked: frozenset[str]) -> bool:
-    """Another row of the same table that holds less of what is asked, and nothing else of it."""
-    row, better = one.statement, other.statement
-    of_one_table = row.columns and row.columns == better.columns
-    return bool(of_one_table) and row.distinct & asked < better.distinct & asked
-
-
 def _value(judged: Judged, picked: list[Judged]) -> float:
     """Its worth, a little less for each that its document has there already."""
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
     return _as_a_sentence(judged) - SAME_DOCUMENT * beside
+
+
+def _is_told(one: Judged, other: Judged, asked: frozenset[str]) -> bool:
+    """The other says the same, or is a row of the same table that holds all it has of the question, and more."""
+    row, better = one.statement, other.statement
+    of_one_table = bool(row.columns) and row.columns == better.columns
+    return _same(one, other) or (of_one_table and row.distinct & asked < better.distinct & asked)
 
 
 def _same(one: Judged, other: Judged) -> bool:

@@ -30,7 +30,6 @@ _PRONOUN: Final = re.compile(r"^(?:It|He|She|They)\b")
 def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, ...]:
     """Pairs of the best sentences that contradict, supersede or qualify each other in what is asked for."""
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
-    # What a row is about, its table knows: two rows of one name need not speak of the same.
     sentences = (judged for judged in survey.ranked[:COMPARED] if not judged.statement.columns)
     close = [judged for judged in sentences if judged.relevance >= floor]
     witnesses = [(judged.statement, _witness(survey, judged.statement)) for judged in close]
