@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.extraction import Extracted, Unreadable, extract
+from marchwarden.extraction import Extracted, Unreadable, extract, webpage
 from marchwarden.notebook import Document, Mark
 from tests.extraction import samples
 
@@ -63,6 +63,13 @@ def test_the_rows_of_a_table_in_a_web_page_stand_together() -> None:
     before, after = b"<p>The harbour counts its pots. " * 30, b"<p>It counts them every spring, too. " * 30
     page = b"<article><h1>Harbour</h1>%b</p><table>%b</table>%b</p></article>" % (before, rows, after)
     assert "\n\n| | 2019 |\n|---|---|\n| Pots | 31 |\n\n" in extract(page, "harbour.html").text
+
+
+def test_a_page_that_is_no_article_gives_the_rows_of_its_tables_too() -> None:
+    rows = "<tr>\n<th>Town</th>\n<th>Pots</th></tr><tr><td><b>Dorn</b></td><td>31</td></tr>"
+    laid_out = "<tr><td><div>left</div></td><td>right</td></tr>"
+    text = webpage.all_text(f"<p>One<table>{rows}</table>two<table>{laid_out}</table>")
+    assert text == "One\n\n| Town | Pots |\n| Dorn | 31 |\n\ntwo\n\nleft\n\n| right |"
 
 
 def test_a_page_that_is_no_article_still_gives_its_text() -> None:

@@ -92,9 +92,16 @@ def all_text(markup: str) -> str:
     for element in tree.iter(lxml.etree.Element):
         # A line's end in the markup is white space; only a block ends a line of text.
         element.text, element.tail = _flowing(element.text), _flowing(element.tail)
-        if not _INLINE.fullmatch(element.tag):
+        if _is_cell(element):
+            element.text, element.tail = f"| {element.text}", " " if element.getnext() is not None else " |"
+        elif not _INLINE.fullmatch(element.tag):
             element.text, element.tail = f"\n{element.text}", f"\n{element.tail}"
     return _spaced(printable(str(tree.text_content())))
+
+
+def _is_cell(element: lxml.html.HtmlElement) -> bool:
+    """Of a table with rows to read; one that holds blocks only lays a page out."""
+    return element.tag in ("td", "th") and all(_INLINE.fullmatch(each.tag) for each in element.iterdescendants())
 
 
 def _flowing(text: str | None) -> str:
