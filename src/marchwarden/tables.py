@@ -49,8 +49,11 @@ class Tables:
         self._whole = _separated_values(text) if layout == "table" else None
         self._with_bars = dict(_rows_with_bars(text)) if layout == "prose" and "|" in text else {}
 
-    def __bool__(self) -> bool:
-        return bool(self._whole or self._with_bars)
+    @property
+    def headers(self) -> frozenset[int]:
+        """Where the lines begin that name columns."""
+        tables = [*self._with_bars.values(), *([self._whole] if self._whole else [])]
+        return frozenset[int]().union(*(table.header for table in tables))
 
     def row(self, start: int, end: int) -> Row | None:
         """The row that is these characters; none where they are no whole row of a table."""

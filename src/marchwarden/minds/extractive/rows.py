@@ -27,12 +27,13 @@ class Rows:
         page = notebook.documents[document]
         self._tables = Tables(page.text, page.layout)
         self._asked = frozenset(_NUMBER.findall(notebook.question))
-        self._ids = {
+        headers = self._tables.headers
+        self._headers = {
             sentence.start: sentence.id
-            for passage in (notebook.passages if self._tables else ())
+            for passage in (notebook.passages if headers else ())
             if passage.document == document
             for sentence in passage.sentences
-            if self._tables.is_line(sentence.start, sentence.end)
+            if sentence.start in headers and self._tables.is_line(sentence.start, sentence.end)
         }
 
     def said(self, sentence: Sentence) -> Said | None:
@@ -42,9 +43,9 @@ class Rows:
             return None
         row = self._narrowed(row)
         columns = dict.fromkeys(at for cell in row.cells for at in cell.named_at)
-        if len(row.text) > LONGEST_SENTENCE or not columns.keys() <= self._ids.keys():
+        if len(row.text) > LONGEST_SENTENCE or not columns.keys() <= self._headers.keys():
             return None
-        return Said(row.text, tuple(self._ids[at] for at in columns))
+        return Said(row.text, tuple(self._headers[at] for at in columns))
 
     def is_heading(self, sentence: Sentence) -> bool:
         """Whether it only says what columns, or the rows below it, are called."""
