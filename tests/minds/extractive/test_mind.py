@@ -133,6 +133,12 @@ async def test_a_weak_match_asks_for_the_names_it_met() -> None:
     assert not reading.satisfied
 
 
+async def test_what_hardly_bears_on_the_question_leads_nowhere() -> None:
+    page = "The tests of the world run on loopback, with servers by Anthropic and OpenAI.\n"
+    reading = await read_all(notebook_of("Who won the 1998 football world cup?", page))
+    assert [query.text for query in reading.follow_ups] == ["1998"]
+
+
 async def test_a_well_met_question_asks_nothing_more() -> None:
     reading = await read_all(notebook_of("What happens when a researcher runs out of budget?", BUDGET))
     assert reading.follow_ups == ()

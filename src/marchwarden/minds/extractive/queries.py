@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from marchwarden.minds.extractive.hops import leads, leaves_open
-from marchwarden.minds.extractive.match import aspect_match
+from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.question import key_phrases
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.notebook import Notebook, Query
@@ -22,7 +22,10 @@ def first_query(text: str, aspect: str = "") -> Query:
 
 
 def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
-    """Each aspect that is not well met; the names, the question's and those that lead on, while something is open."""
+    """Each aspect that is not well met; the names, the question's and those that lead on, while something is open.
+
+    What hardly bears on the question leads nowhere.
+    """
     notebook = survey.notebook
     room = min(MOST_FOLLOW_UPS, MOST_QUERIES - len(notebook.queries))
     weak = [aspect for aspect in notebook.aspects if aspect_match(survey, aspect) < WELL_MET]
@@ -30,7 +33,7 @@ def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
     is_open = leaves_open(survey, stems)
     if weak or is_open:
         proposed.append(Query(" ".join(key_phrases(notebook.question))))
-    if is_open:
+    if is_open and aspect_match(survey, "") >= NO_ANSWER:
         proposed += [Query(name) for name in leads(survey, stems)]
     return tuple(_new(proposed, notebook, stems))[: max(room, 0)]
 
