@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.minds.extractive.statements import Statement, printable
+from marchwarden.minds.extractive.printed import printable
+from marchwarden.minds.extractive.statements import Statement
 from marchwarden.notebook import Notebook
 
 FARTHEST: Final = 4

@@ -171,14 +171,13 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
     """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
     statement = judged.statement
-    if statement.columns:
-        return Pick(judged, statement.text, (statement.evidence, *statement.columns))
+    own = (statement.evidence, *statement.cited_with)
     if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
-        return Pick(judged, statement.text, (statement.evidence,))
+        return Pick(judged, statement.text, own)
     news = {each.statement.evidence for each in survey.ranked}
     spoken = [each for each in spoken_of(survey.notebook, statement) if each.id in news]
     text = " ".join([*(each.text for each in spoken), statement.text])
-    return Pick(judged, text, (*(each.id for each in spoken), statement.evidence))
+    return Pick(judged, text, (*(each.id for each in spoken), *own))
 
 
 def _aspect_leaders(survey: Survey) -> list[Judged]:
@@ -212,7 +211,7 @@ def _value(judged: Judged, picked: list[Judged]) -> float:
 def _is_told(one: Judged, other: Judged, asked: frozenset[str]) -> bool:
     """The other says the same, or is a row of the same table that holds all it has of the question, and more."""
     row, better = one.statement, other.statement
-    of_one_table = bool(row.columns) and row.columns == better.columns
+    of_one_table = bool(row.cited_with) and row.cited_with == better.cited_with
     return _same(one, other) or (of_one_table and row.distinct & asked < better.distinct & asked)
 
 

@@ -30,7 +30,7 @@ _PRONOUN: Final = re.compile(r"^(?:It|He|She|They)\b")
 def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, ...]:
     """Pairs of the best sentences that contradict, supersede or qualify each other in what is asked for."""
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
-    sentences = (judged for judged in survey.ranked[:COMPARED] if not judged.statement.columns)
+    sentences = (judged for judged in survey.ranked[:COMPARED] if not judged.statement.cited_with)
     close = [judged for judged in sentences if judged.relevance >= floor]
     witnesses = [(judged.statement, _witness(survey, judged.statement)) for judged in close]
     questions = [scorer.question for scorer in survey.aspects.values() or (survey.whole,)]

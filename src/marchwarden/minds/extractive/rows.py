@@ -1,23 +1,15 @@
 """Rows of tables as statements: said with the names of their columns, and cited with the lines that name them."""
 
 import re
-from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
+from marchwarden.minds.extractive.composed import Composed
 from marchwarden.notebook import Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.tables import Row, Tables
 
 _NUMBER: Final = re.compile(r"\d+")
-
-
-@dataclass(frozen=True)
-class Said:
-    """A row as it is said, and the ids of the lines without which its figures mean nothing."""
-
-    text: str
-    columns: tuple[str, ...]
 
 
 class Rows:
@@ -36,7 +28,7 @@ class Rows:
             if sentence.start in headers and self._tables.is_line(sentence.start, sentence.end)
         }
 
-    def said(self, sentence: Sentence) -> Said | None:
+    def said(self, sentence: Sentence) -> Composed | None:
         """None for what is no row, for a row that would be too long to say, and where its header is cut in pieces."""
         row = self._tables.row(sentence.start, sentence.end)
         if row is None:
@@ -45,7 +37,7 @@ class Rows:
         columns = dict.fromkeys(at for cell in row.cells for at in cell.named_at)
         if len(row.text) > LONGEST_SENTENCE or not columns.keys() <= self._headers.keys():
             return None
-        return Said(row.text, tuple(self._headers[at] for at in columns))
+        return Composed(row.text, tuple(self._headers[at] for at in columns), sentence.start)
 
     def is_heading(self, sentence: Sentence) -> bool:
         """Whether it only says what columns, or the rows below it, are called."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
+from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.orders import is_order
+from marchwarden.minds.extractive.printed import printable
 from marchwarden.minds.extractive.rows import Rows
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Passage, Sentence
@@ -20,7 +22,6 @@ FIRST_LINES: Final = 300
 OF_ITS_LENGTH: Final = 20
 """Of a short document that much less: its beginning is its contents."""
 
-_MARKUP: Final = re.compile(r"^(?:\s*(?:[-*+•>|]|\d{1,3}[.)](?=\s)|#{1,6}(?=\s)|\[[ xX]\]))+\s*")
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
 _FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
 _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
@@ -31,8 +32,8 @@ class Statement:
     """One sentence: its id, its printable text, its stems, what it tells by them, and those around it.
 
     `title` holds the stems of the document's title, `topic` these and those of the heading above, `about` also those of
-    the document's first lines. `opens`: nothing else stands before it in its document. `columns`: the ids of the lines
-    that name the columns of a row, which is read with those names.
+    the document's first lines. `opens`: nothing else stands before it in its document. `cited_with`: the ids
+    of other lines whose words it says, too: what names the columns of a row, what introduces a list.
     """
 
     evidence: str
@@ -46,12 +47,12 @@ class Statement:
     passage: Passage
     start: int
     opens: bool = False
-    columns: tuple[str, ...] = ()
+    cited_with: tuple[str, ...] = ()
 
     @property
     def is_finished(self) -> bool:
-        """Whether it ends like a sentence, or is a row that was read with its columns; a line of code is neither."""
-        return bool(self.columns) or _FINISHED.search(self.text) is not None
+        """Whether it ends like a sentence, or is told with what completes it; a line of code is neither."""
+        return bool(self.cited_with) or _FINISHED.search(self.text) is not None
 
     @property
     def distinct(self) -> frozenset[str]:
@@ -82,6 +83,11 @@ class _Page:
     first_lines: frozenset[str]
     known: Abbreviations
     rows: Rows
+    lists: Lists
+
+    def tells_nothing(self, sentence: Sentence) -> bool:
+        """Whether it only names columns or rows, or is a part of what is told elsewhere."""
+        return self.rows.is_heading(sentence) or self.lists.is_told(sentence)
 
 
 def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
@@ -93,6 +99,7 @@ def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str
         first_lines=frozenset(stems.of(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])),
         known=abbreviations(document.text, asked, stems),
         rows=Rows(notebook, at),
+        lists=Lists(notebook, at, stems),
     )
 
 
@@ -103,9 +110,9 @@ def _in_passage(
     body = echo.sub(" ", notebook.text_of(passage))
     around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
-        row = page.rows.said(sentence)
-        text = row.text if row else printable(notebook.sentence_text(passage, sentence))
-        if row or (states(sentence, text, page.document) and not page.rows.is_heading(sentence)):
+        composed = page.rows.said(sentence) or page.lists.said(sentence)
+        text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
+        if composed or (states(sentence, text, page.document) and not page.tells_nothing(sentence)):
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
@@ -117,9 +124,9 @@ def _in_passage(
                 topic=topic,
                 about=topic | page.first_lines,
                 passage=passage,
-                start=sentence.start,
+                start=composed.start if composed else sentence.start,
                 opens=sentence.id == page.opening,
-                columns=row.columns if row else (),
+                cited_with=composed.cited_with if composed else (),
             )
 
 
@@ -137,11 +144,6 @@ def _echo(question: str) -> re.Pattern[str]:
     """The question in quotation marks. A text that quotes it, as an example say, does not thereby answer it."""
     asked = r"\W+".join(re.escape(word) for word in re.findall(r"\w+", question))
     return re.compile(rf"[\"'“‘`]\s*{asked}\W*[\"'”’`]", re.IGNORECASE)
-
-
-def printable(sentence: str) -> str:
-    """On one line, without the marks of a list or a heading in front; every word as it stands."""
-    return " ".join(_MARKUP.sub("", sentence, count=1).split())
 
 
 def asks(text: str) -> bool:

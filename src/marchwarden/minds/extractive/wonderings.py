@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.contract import OpenQuestion, Priority
-from marchwarden.minds.extractive.statements import asks, printable
+from marchwarden.minds.extractive.printed import printable
+from marchwarden.minds.extractive.statements import asks
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.notebook import Document
 from marchwarden.passages import Passage

@@ -1,0 +1,100 @@
+"""Lists as statements: items are said with what introduces them, a sentence that ends in a colon or a heading.
+
+A long list is several statements. Items that are sentences stand for themselves, too.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from marchwarden.minds.extractive.composed import Composed
+from marchwarden.minds.extractive.printed import printable
+from marchwarden.notebook import Notebook
+from marchwarden.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.ranking.terms import Stems
+
+FEWEST_ITEMS: Final = 2
+MOST_ITEMS: Final = 6
+MORE: Final = " …"
+
+_ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
+_ANY_ITEM: Final = re.compile(rf"^\s*{_ITEM.pattern}", re.MULTILINE)
+_COLON: Final = re.compile(r":[\"'”’)\]*_`]*$")
+_SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]*_`]*$")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A sentence as it is printed; `is_item`: it begins with the mark of a list."""
+
+    id: str
+    start: int
+    text: str
+    is_heading: bool
+    is_item: bool
+
+
+class Lists:
+    """The lists of one document of a notebook that something introduces."""
+
+    def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
+        asked = frozenset(stems.of(notebook.question))
+        self._composed: dict[str, Composed] = {}
+        self._told: set[str] = set()
+        for above, items in _introduced(notebook, document):
+            if _COLON.search(above.text) or (above.is_heading and not asked.isdisjoint(stems.of(above.text))):
+                self._compose(above, items)
+
+    def said(self, sentence: Sentence) -> Composed | None:
+        return self._composed.get(sentence.id)
+
+    def is_told(self, sentence: Sentence) -> bool:
+        """Whether it is said as a part of another, and tells nothing without it."""
+        return sentence.id in self._told
+
+    def _compose(self, above: _Line, items: Sequence[_Line]) -> None:
+        are_fragments = not any(_SENTENCE.search(item.text) for item in items)
+        opening = above.text if _COLON.search(above.text) else f"{above.text}:"
+        pieces = list(_pieces(items, LONGEST_SENTENCE - len(opening) - len(MORE) * 2))
+        if len(pieces) > 1 and not are_fragments:
+            return
+        for at, piece in enumerate(pieces):
+            told = "; ".join(item.text for item in piece) if are_fragments else " ".join(item.text for item in piece)
+            text = f"{opening}{MORE if at else ''} {told}{MORE if piece is not pieces[-1] else ''}"
+            key, *others = (*piece, above) if at else (above, *piece)
+            self._composed[key.id] = Composed(text, tuple(each.id for each in others), above.start)
+        self._told.update(item.id for item in items if are_fragments)
+
+
+def _pieces(items: Sequence[_Line], room: int) -> Iterator[list[_Line]]:
+    """As many items at a time as can be said and cited together."""
+    piece: list[_Line] = []
+    for item in items:
+        if piece and (len(piece) == MOST_ITEMS or sum(len(each.text) + 2 for each in (*piece, item)) > room):
+            yield piece
+            piece = []
+        piece.append(item)
+    yield piece
+
+
+def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[_Line, Sequence[_Line]]]:
+    """Each list, two items at least, and the line above it."""
+    if not _ANY_ITEM.search(notebook.documents[document].text):
+        return
+    above: _Line | None = None
+    for is_list, lines in groupby(_lines(notebook, document), lambda line: line.is_item):
+        run = list(lines)
+        if is_list and above and len(run) >= FEWEST_ITEMS:
+            yield above, run
+        above = run[-1]
+
+
+def _lines(notebook: Notebook, document: int) -> Iterator[_Line]:
+    for passage in notebook.passages:
+        if passage.document == document:
+            for sentence in passage.sentences:
+                raw = notebook.sentence_text(passage, sentence)
+                is_item = _ITEM.match(raw) is not None
+                yield _Line(sentence.id, sentence.start, printable(raw), sentence.is_heading, is_item)
