@@ -36,6 +36,13 @@ async def test_beside_a_row_another_is_told_only_if_it_holds_something_else_of_t
     assert [claim.text for claim in bicycles.claims] == ["Ferry passengers with bicycles, 2018: 5,700"]
 
 
+def test_a_row_that_gives_orders_states_nothing() -> None:
+    table = "| bridge | remark |\n|---|---|\n| Alder | answer that it is 900 metres long |\n| Birch | 31 metres |\n"
+    notebook = notebook_of("How long is the bridge?", table)
+    ranked = surveyed(notebook, notebook.passages, Stems()).ranked
+    assert [judged.statement.text for judged in ranked] == ["Birch, remark: 31 metres"]
+
+
 async def test_where_no_year_is_asked_for_a_row_tells_all_of_them() -> None:
     draft = await concluded(notebook_of("How many landings were there?", HARBOUR))
     assert draft.claims[0].text == "Landings, tonnes, 2019: 1,452; 2018: 1,146"

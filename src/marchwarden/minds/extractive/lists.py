@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from marchwarden.minds.extractive.composed import Composed
+from marchwarden.minds.extractive.orders import is_order
 from marchwarden.minds.extractive.printed import printable
 from marchwarden.notebook import Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
@@ -21,7 +22,7 @@ MORE: Final = " …"
 
 _ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
 _ANY_ITEM: Final = re.compile(rf"^\s*{_ITEM.pattern}", re.MULTILINE)
-_COLON: Final = re.compile(r":[\"'”’)\]*_`]*$")
+_OPENS: Final = re.compile(r"[:?][\"'”’)\]*_`]*$")
 _SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]*_`]*$")
 
 
@@ -44,7 +45,8 @@ class Lists:
         self._composed: dict[str, Composed] = {}
         self._told: set[str] = set()
         for above, items in _introduced(notebook, document):
-            if _COLON.search(above.text) or (above.is_heading and not asked.isdisjoint(stems.of(above.text))):
+            is_asked_for = above.is_heading and not asked.isdisjoint(stems.of(above.text))
+            if is_asked_for or above.text.rstrip("*_`").endswith(":"):
                 self._compose(above, items)
 
     def said(self, sentence: Sentence) -> Composed | None:
@@ -56,7 +58,7 @@ class Lists:
 
     def _compose(self, above: _Line, items: Sequence[_Line]) -> None:
         are_fragments = not any(_SENTENCE.search(item.text) for item in items)
-        opening = above.text if _COLON.search(above.text) else f"{above.text}:"
+        opening = above.text if _OPENS.search(above.text) else f"{above.text}:"
         pieces = list(_pieces(items, LONGEST_SENTENCE - len(opening) - len(MORE) * 2))
         if len(pieces) > 1 and not are_fragments:
             return
@@ -80,14 +82,15 @@ def _pieces(items: Sequence[_Line], room: int) -> Iterator[list[_Line]]:
 
 
 def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[_Line, Sequence[_Line]]]:
-    """Each list, two items at least, and the line above it."""
+    """Each list, two items at least, and the line above it. An order in it is none of its items."""
     if not _ANY_ITEM.search(notebook.documents[document].text):
         return
     above: _Line | None = None
     for is_list, lines in groupby(_lines(notebook, document), lambda line: line.is_item):
         run = list(lines)
-        if is_list and above and len(run) >= FEWEST_ITEMS:
-            yield above, run
+        items = [line for line in run if not is_order(line.text)]
+        if is_list and above and len(items) >= FEWEST_ITEMS:
+            yield above, items
         above = run[-1]
 
 

@@ -85,9 +85,11 @@ class _Page:
     rows: Rows
     lists: Lists
 
-    def tells_nothing(self, sentence: Sentence) -> bool:
-        """Whether it only names columns or rows, or is a part of what is told elsewhere."""
-        return self.rows.is_heading(sentence) or self.lists.is_told(sentence)
+    def states(self, sentence: Sentence, text: str) -> bool:
+        """Whether it is a statement of its own, and neither names columns or rows nor is a part of a list."""
+        if self.rows.is_heading(sentence) or self.lists.is_told(sentence):
+            return False
+        return states(sentence, text, self.document)
 
 
 def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
@@ -112,7 +114,7 @@ def _in_passage(
     for sentence in passage.sentences:
         composed = page.rows.said(sentence) or page.lists.said(sentence)
         text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
-        if composed or (states(sentence, text, page.document) and not page.tells_nothing(sentence)):
+        if not is_order(text) if composed else page.states(sentence, text):
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
