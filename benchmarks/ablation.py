@@ -26,6 +26,8 @@ from marchwarden.evaluation.comparing import Difference, compared
 from marchwarden.evaluation.judging import Judge, Judgement
 from marchwarden.evaluation.suite import Question, Suite
 from marchwarden.minds.extractive import ExtractiveMind, choosing, company, queries, scoring, statements
+from marchwarden.minds.extractive.lists import Lists
+from marchwarden.minds.extractive.rows import Rows
 from marchwarden.ranking.semantic import Meaning, Similarity
 from marchwarden.researchers.files import FilesResearcher
 
@@ -43,6 +45,10 @@ class Switch:
 
 def _no(*_given: object) -> bool:
     return False
+
+
+def _nothing(*_given: object) -> None:
+    return None
 
 
 def _none(*_given: object) -> tuple[object, ...]:
@@ -65,6 +71,8 @@ PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
     "antecedents": (Switch(choosing, "spoken_of", _none),),
     "abbreviations": (Switch(statements, "abbreviations", _nothing_known),),
     "first lines": (Switch(statements, "FIRST_LINES", 0),),
+    "rows": (Switch(Rows, "said", _nothing), Switch(Rows, "is_heading", _no)),
+    "lists": (Switch(Lists, "said", _nothing), Switch(Lists, "is_told", _no)),
     # The share that makes a document worth hearing is this function's default: nothing has so large a one.
     "other documents": (Switch(choosing._voices, "__defaults__", (UNHEARD,)),),  # noqa: SLF001
 }

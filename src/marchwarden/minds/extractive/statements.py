@@ -114,7 +114,8 @@ def _in_passage(
     for sentence in passage.sentences:
         composed = page.rows.said(sentence) or page.lists.said(sentence)
         text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
-        if not is_order(text) if composed else page.states(sentence, text):
+        is_statement = not is_order(text) if composed else page.states(sentence, text)
+        if is_statement:
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
