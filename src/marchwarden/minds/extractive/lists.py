@@ -12,7 +12,7 @@ from typing import Final
 from marchwarden.minds.extractive.composed import Composed
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.minds.extractive.printed import printable
-from marchwarden.notebook import Notebook
+from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.ranking.terms import Stems
 
@@ -28,13 +28,12 @@ _SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]*_`]*$")
 
 @dataclass(frozen=True)
 class _Line:
-    """A sentence as it is printed; `is_item`: it begins with the mark of a list."""
+    """A sentence as it is printed, without the mark of an item."""
 
     id: str
     start: int
     text: str
     is_heading: bool
-    is_item: bool
 
 
 class Lists:
@@ -83,21 +82,25 @@ def _pieces(items: Sequence[_Line], room: int) -> Iterator[list[_Line]]:
 
 def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[_Line, Sequence[_Line]]]:
     """Each list, two items at least, and the line above it. An order in it is none of its items."""
-    if not _ANY_ITEM.search(notebook.documents[document].text):
+    page = notebook.documents[document]
+    if page.layout != "prose" or not _ANY_ITEM.search(page.text):
         return
-    above: _Line | None = None
-    for is_list, lines in groupby(_lines(notebook, document), lambda line: line.is_item):
-        run = list(lines)
-        items = [line for line in run if not is_order(line.text)]
-        if is_list and above and len(items) >= FEWEST_ITEMS:
-            yield above, items
+    above: Sentence | None = None
+    for is_list, sentences in groupby(_sentences(notebook, document), lambda each: _is_item(page, each)):
+        run = list(sentences)
+        if is_list and above and len(run) >= FEWEST_ITEMS:
+            items = [line for line in (_line(page, each) for each in run) if not is_order(line.text)]
+            yield from [(_line(page, above), items)] if len(items) >= FEWEST_ITEMS else []
         above = run[-1]
 
 
-def _lines(notebook: Notebook, document: int) -> Iterator[_Line]:
-    for passage in notebook.passages:
-        if passage.document == document:
-            for sentence in passage.sentences:
-                raw = notebook.sentence_text(passage, sentence)
-                is_item = _ITEM.match(raw) is not None
-                yield _Line(sentence.id, sentence.start, printable(raw), sentence.is_heading, is_item)
+def _sentences(notebook: Notebook, document: int) -> Iterator[Sentence]:
+    return (each for passage in notebook.passages if passage.document == document for each in passage.sentences)
+
+
+def _is_item(page: Document, sentence: Sentence) -> bool:
+    return _ITEM.match(page.text, sentence.start) is not None
+
+
+def _line(page: Document, sentence: Sentence) -> _Line:
+    return _Line(sentence.id, sentence.start, printable(page.text[sentence.start : sentence.end]), sentence.is_heading)
