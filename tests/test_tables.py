@@ -34,7 +34,7 @@ def rows(text: str, layout: Layout = "prose") -> list[str]:
 def headings(text: str, layout: Layout = "prose") -> list[str]:
     tables = Tables(text, layout)
     pieces = [sentence for passage in split(text, layout) for sentence in passage.sentences]
-    return [text[each.start : each.end] for each in pieces if tables.is_heading(each.start)]
+    return [text[each.start : each.end] for each in pieces if tables.is_heading(each.start, each.end)]
 
 
 def test_a_row_is_read_with_the_names_of_its_columns_and_without_its_empty_cells():
@@ -96,6 +96,12 @@ def test_tables_that_an_empty_line_parts_are_two():
     assert rows("a | b\nc | 1\n\nd | e\nf | 2\n") == ["c, b: 1", "f, e: 2"]
 
 
+def test_lines_too_long_to_be_told_are_no_rows_and_name_nothing():
+    wide = "a | " * 300
+    assert rows(f"{wide}\n{wide}\n") == []
+    assert rows(f"{','.join(f'column {at}' for at in range(200))}\n{'1,' * 100}\n", "table") == []
+
+
 def test_code_is_no_table():
     assert rows("a | b\nc | d\n", "lines") == []
 
@@ -113,7 +119,7 @@ def test_a_row_says_nothing_that_its_line_and_its_header_do_not(text, layout):
     for passage in split(text, layout):
         for sentence in passage.sentences:
             row = tables.row(sentence.start, sentence.end)
-            tables.is_heading(sentence.start)
+            tables.is_heading(sentence.start, sentence.end)
             if row:
                 named = [text[at:].split("\n")[0] for cell in row.cells for at in cell.named_at]
                 known = text[sentence.start : sentence.end] + "".join(named)

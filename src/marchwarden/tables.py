@@ -10,6 +10,8 @@ from typing import Final
 
 from marchwarden.passages import Layout, looks_like_a_row
 
+LONGEST_LINE: Final = 1000
+"""What is longer is no row that could be told."""
 MOST_HEADER_LINES: Final = 4
 LONGEST_FIGURE: Final = 40
 
@@ -57,26 +59,26 @@ class Tables:
 
     def row(self, start: int, end: int) -> Row | None:
         """The row that is these characters; none where they are no whole row of a table."""
-        table = self._table_at(start)
-        if table is None or start in table.header or not self.is_line(start, end):
-            return None
-        return table.row(self._line_at(start))
+        table, line = self._table_at(start), self._line(start, end)
+        return table.row(line) if table and line and start not in table.header else None
+
+    def is_heading(self, start: int, end: int) -> bool:
+        """Whether these characters only say what columns, or the rows below, are called."""
+        table, line = self._table_at(start), self._line(start, end)
+        return bool(table and (start in table.header or (line and not any(table.cells(line)[1:]))))
 
     def is_line(self, start: int, end: int) -> bool:
         """Whether these characters are all that stands in their line."""
-        return self._line_at(start).strip() == self._text[start:end]
-
-    def is_heading(self, start: int) -> bool:
-        """Whether what begins there only says what columns, or the rows below, are called."""
-        table = self._table_at(start)
-        return table is not None and (start in table.header or not any(table.cells(self._line_at(start))[1:]))
+        return self._line(start, end) is not None
 
     def _table_at(self, start: int) -> "_Table | None":
         return self._with_bars.get(start, self._whole)
 
-    def _line_at(self, start: int) -> str:
-        end = self._text.find("\n", start)
-        return self._text[self._text.rfind("\n", 0, start) + 1 : end if end >= 0 else None]
+    def _line(self, start: int, end: int) -> str | None:
+        """The line that these characters fill. Looks no farther around them than their line might reach."""
+        before = self._text[max(start - LONGEST_LINE, 0) : start].rpartition("\n")[2]
+        after = self._text[end : end + LONGEST_LINE].partition("\n")[0]
+        return None if (before + after).strip() else f"{before}{self._text[start:end]}{after}"
 
 
 def parted(line: str) -> str:
@@ -144,7 +146,9 @@ def _header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> i
 
 
 def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table | None:
-    """None where the header is none: it names no column, or holds figures like any row."""
+    """None where the header is none: it is too long, names no column, or holds figures like any row."""
+    if any(len(line.written) > LONGEST_LINE for line in header):
+        return None
     lines = [cells(line.written) for line in header]
     names = [name for _, *others in lines for name in others]
     if not any(names) or any(map(_is_figure, names)):
@@ -161,7 +165,7 @@ def _runs(text: str) -> Iterator[list[_Line]]:
     """Lines with bars that stand together, two at least."""
     run: list[_Line] = []
     for line in _lines(text):
-        if looks_like_a_row(line.written):
+        if len(line.written) <= LONGEST_LINE and looks_like_a_row(line.written):
             run.append(line)
             continue
         if len(run) > 1:

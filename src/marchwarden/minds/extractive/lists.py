@@ -21,7 +21,7 @@ MOST_ITEMS: Final = 6
 MORE: Final = " …"
 
 _ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
-_ANY_ITEM: Final = re.compile(rf"^\s*{_ITEM.pattern}", re.MULTILINE)
+_ANY_ITEM: Final = re.compile(rf"^[ \t]*{_ITEM.pattern}", re.MULTILINE)
 _OPENS: Final = re.compile(r"[:?][\"'”’)\]*_`]*$")
 _SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]*_`]*$")
 

@@ -41,7 +41,7 @@ class Rows:
 
     def is_heading(self, sentence: Sentence) -> bool:
         """Whether it only says what columns, or the rows below it, are called."""
-        return self._tables.is_heading(sentence.start)
+        return self._tables.is_heading(sentence.start, sentence.end)
 
     def _narrowed(self, row: Row) -> Row:
         """Of columns that are called by numbers, years mostly, those that are asked for; all, where none is."""
