@@ -24,7 +24,7 @@ def test_killed_all_the_time_the_fleet_answers_every_question_once_and_as_if_und
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    assert told["killed"] >= 3
+    assert told["killed"] >= 2
     assert told["servers_killed"] == 1
     assert (told["answered"], told["twice"], told["different"]) == (QUESTIONS, 0, 0), told
     assert (told["searches_repeated"], told["pages_repeated"], told["calls_repeated"]) == (0, 0, 0), told
