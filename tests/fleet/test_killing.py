@@ -12,7 +12,7 @@ import pytest
 
 from tests.fleet.engine import ROOT, temporal
 
-QUESTIONS = int(os.environ.get("MARCHWARDEN_TEST_QUESTIONS", "2"))
+QUESTIONS = int(os.environ.get("MARCHWARDEN_TEST_QUESTIONS", "3"))
 
 
 def test_killed_all_the_time_the_fleet_answers_every_question_once_and_as_if_undisturbed(tmp_path):
