@@ -86,10 +86,16 @@ def test_separated_values_are_read_by_their_first_line(text, said):
         "Name | Age\nAda | 36 | left over | cells\n",
         "Run `cat notes | sort` and read on.\n",
         "Name |\nAda |\n",
+        "Dorn | Agnes Pohl | miller\nWend | Jakob Stern | brewer\n",
     ],
 )
 def test_where_no_line_names_the_columns_there_is_no_row(text):
     assert rows(text) == []
+
+
+def test_a_first_line_written_like_the_rest_names_no_columns():
+    assert rows("Dorn,Agnes Pohl,miller\nWend,Jakob Stern,brewer\n", "table") == []
+    assert rows("town,mayor,trade\nWend,Jakob Stern,brewer\n", "table") == ["Wend, mayor: Jakob Stern; trade: brewer"]
 
 
 def test_tables_that_an_empty_line_parts_are_two():

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress, zip_longest
+from itertools import compress, islice, zip_longest
 from typing import Final
 
 from marchwarden.passages import Layout, looks_like_a_row
@@ -13,6 +13,8 @@ from marchwarden.passages import Layout, looks_like_a_row
 LONGEST_LINE: Final = 1000
 """What is longer is no row that could be told."""
 MOST_HEADER_LINES: Final = 4
+LOOKED_AT: Final = 5
+"""Rows that a header is held against."""
 LONGEST_FIGURE: Final = 40
 
 _SEPARATORS: Final = "\t;,"
@@ -121,9 +123,12 @@ class _Table:
 
 
 def _separated_values(text: str) -> _Table | None:
-    """The first line names the columns."""
-    first = next((line for line in _lines(text) if line.written.strip()), None)
-    return _table([first], partial(_separated, separator=_separator(first.written))) if first else None
+    """The first line names the columns, if it is of another kind than those below."""
+    lines = list(islice((line for line in _lines(text) if line.written.strip()), LOOKED_AT + 1))
+    if not lines or any(len(line.written) > LONGEST_LINE for line in lines):
+        return None
+    cells = partial(_separated, separator=_separator(lines[0].written))
+    return _table(lines[:1], cells) if _is_of_its_own_kind(lines[:1], lines[1:], cells) else None
 
 
 def _rows_with_bars(text: str) -> Iterator[tuple[int, _Table]]:
@@ -131,7 +136,9 @@ def _rows_with_bars(text: str) -> Iterator[tuple[int, _Table]]:
         rules = [at for at, line in enumerate(run) if _is_rule(line.written)]
         rows = [line for at, line in enumerate(run) if at not in rules]
         cells = partial(_barred, is_bordered=all(map(_is_bordered, rows)))
-        table = _table(rows[: rules[0] if rules and rules[0] else _header_lines(rows, cells)], cells)
+        above = rules[0] if rules and rules[0] else _header_lines(rows, cells)
+        header, body = rows[:above], rows[above : above + LOOKED_AT]
+        table = _table(header, cells) if rules or _is_of_its_own_kind(header, body, cells) else None
         if table:
             yield from ((line.start, table) for line in rows)
 
@@ -143,6 +150,20 @@ def _header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> i
         if label and any(map(_is_figure, others)):
             return max(at, 1)
     return 1
+
+
+def _is_of_its_own_kind(header: Sequence[_Line], body: Sequence[_Line], cells: Callable[[str], list[str]]) -> bool:
+    """Whether it says nothing in front, or is written otherwise than all that stands below it in some column."""
+    names = cells(header[-1].written)
+    columns = zip_longest(*(cells(line.written) for line in body), fillvalue="")
+    below = [{_kind(value) for value in column if value} for column in columns]
+    return not names[0] or any(kinds and _kind(name) not in kinds for name, kinds in zip(names, below, strict=False))
+
+
+def _kind(cell: str) -> str:
+    """A figure, a word with a capital, one without, or anything else."""
+    first = cell[:1]
+    return "figure" if _is_figure(cell) else "capital" if first.isupper() else "small" if first.islower() else "other"
 
 
 def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table | None:
