@@ -6,7 +6,7 @@ from marchwarden.clean import TEAR
 from marchwarden.passages import LONGEST_SENTENCE, split
 
 WORDS = st.sampled_from(
-    ["The bridge", "opened in 1931.", "Is it", "so?", "\n\n", "\n", "- item", "# Head", " ", "e.g. Dr.", "…", "|a|b|"]
+    ["The bridge", "opened in 1931.", "Is it", "so?", "\n\n", "\n", "- item", "# Head", " ", "e.g. Dr.", "…", "|a|b|", "[...]"]
 )
 TEXTS = st.one_of(st.text(max_size=600), st.lists(WORDS, max_size=200).map(" ".join), st.just("x" * 3000))
 LAYOUTS = st.sampled_from(["prose", "lines", "table"])
@@ -51,6 +51,12 @@ def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
     text = "A sentence that is\nwrapped over lines. Another one.\n- first item\n- second item\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
+
+
+def test_no_sentence_holds_the_mark_by_which_an_excerpt_is_cut():
+    text = "The film wins [...] by its beauty. [...] It stays.\n"
+    pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
+    assert pieces == ["The film wins", "by its beauty.", "It stays."]
 
 
 def test_rows_stand_for_themselves_with_bars_at_their_ends_or_without():

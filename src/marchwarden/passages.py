@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from marchwarden.clean import TEAR
+from marchwarden.contract import CUT
 
 Layout = Literal["prose", "lines", "table"]
 """`lines`: each line stands for itself (code, logs). `table`: likewise, and the first line names the columns."""
@@ -27,7 +28,7 @@ _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
-_PIECE: Final = re.compile(f"[^{TEAR}]+")
+_BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
 _OPENS: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
 _GOES_ON: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
@@ -215,9 +216,14 @@ def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence whole, or, when it is torn, its pieces; those longer than an excerpt may be by their clauses."""
-    for piece in _PIECE.finditer(text, start, end):
-        yield from _clauses(text, *_trimmed(text, *piece.span()))
+    """A sentence whole, or, when it is torn, its pieces; those longer than an excerpt may be by their clauses.
+
+    It is torn, too, where it holds the mark of a cut by itself: in an excerpt that mark is ours alone.
+    """
+    for gap in _BREAK.finditer(text, start, end):
+        yield from _clauses(text, *_trimmed(text, start, gap.start()))
+        start = gap.end()
+    yield from _clauses(text, *_trimmed(text, start, end))
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
