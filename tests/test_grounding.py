@@ -28,6 +28,12 @@ def test_a_claim_reaches_the_answer_with_the_excerpt_cut_from_the_document():
     assert BRIDGE.text[citation.start : citation.end] == citation.raw_excerpt
 
 
+def test_what_only_comes_near_says_so_before_anything_else():
+    near, sure = (grounded(Draft((Claim(OPENED, ("p1.s2",)),), match=match), a_notebook()) for match in (0.29, 0.3))
+    assert (near.answer, sure.answer) == (f"Closest found: {OPENED} [1]", f"{OPENED} [1]")
+    assert near.citations == sure.citations
+
+
 @pytest.mark.parametrize("evidence", [(), ("p99.s1",), ("p1.s99",), ("p1.s2\n",), ("https://evil.example",), ("p0",)])
 def test_a_claim_that_points_at_nothing_becomes_a_gap(evidence):
     found = grounded(Draft((Claim("The bridge is blue.", evidence),), match=1), a_notebook())

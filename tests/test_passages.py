@@ -6,7 +6,10 @@ from marchwarden.clean import TEAR
 from marchwarden.passages import LONGEST_SENTENCE, split
 
 WORDS = st.sampled_from(
-    ["The bridge", "opened in 1931.", "Is it", "so?", "\n\n", "\n", "- item", "# Head", " ", "e.g. Dr.", "…", "|a|b|", "[...]"]
+    [
+        *("The bridge", "opened in 1931.", "Is it", "so?", "e.g. Dr."),
+        *("\n\n", "\n", "- item", "# Head", " ", "…", "|a|b|", "[...]"),
+    ]
 )
 TEXTS = st.one_of(st.text(max_size=600), st.lists(WORDS, max_size=200).map(" ".join), st.just("x" * 3000))
 LAYOUTS = st.sampled_from(["prose", "lines", "table"])

@@ -24,6 +24,9 @@ from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Note
 from marchwarden.tables import parted
 
 NO_ANSWER: Final = "What was read does not answer this question."
+ONLY_NEAR: Final = 0.3
+"""A match below it: what is said comes near the question and does not answer it."""
+CLOSEST: Final = "Closest found:"
 
 _DIFFER: Final[Mapping[Stance, str]] = {
     "supports": "Sources agree about {}",
@@ -72,6 +75,8 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
         markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
         statements.append(f"{unmarked(claim.text)} {markers}")
     supported = len(statements)
+    if statements and draft.match < ONLY_NEAR:
+        statements[0] = f"{CLOSEST} {statements[0]}"
     conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
     for conflict in conflicts:
         one, other = cited.number(conflict.one, draft.match), cited.number(conflict.other, draft.match)

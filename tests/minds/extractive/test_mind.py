@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 
 from marchwarden.budget import Allowance, tokens_in
 from marchwarden.contract import GapCategory
+from marchwarden.grounding import ONLY_NEAR
 from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.minds.extractive.choosing import chosen
+from marchwarden.minds.extractive.survey import surveyed
 from marchwarden.notebook import Document, Query
+from marchwarden.ranking.terms import Stems
 from tests.minds.extractive.notebooks import PLENTY, concluded, notebook_of, read_all
 
 BUDGET = (
@@ -159,6 +163,31 @@ async def test_what_only_touches_the_question_is_pointed_at_and_not_said() -> No
     draft = await concluded(notebook_of("What happens when a researcher runs out of budget?", BUDGET, touching))
     assert "A server has a budget of its own." not in [claim.text for claim in draft.claims]
     assert [finding.evidence.partition(".")[0] for finding in draft.see_also] == ["p3"]
+
+
+async def test_where_the_best_only_comes_near_no_other_document_is_heard() -> None:
+    about = ("rye flour to the inn at the ford", "a patient man who let the poor pay in autumn", "seen at the chapel")
+    sold = " ".join(f"The miller of Dorn sold or was {what}, as {'everybody told ' * 9}us." for what in about)
+    notebook = notebook_of("What did the miller of Dorn sell?", sold, "The miller of Dorn kept bees.")
+    survey = surveyed(notebook, notebook.passages, Stems())
+    near, met = (chosen(survey, match, (), Stems()) for match in (ONLY_NEAR - 0.01, ONLY_NEAR))
+    assert (
+        [pick.text for pick in met.said][-1]
+        == [pick.text for pick in near.aside][-1]
+        == "The miller of Dorn kept bees."
+    )
+    assert [pick.text for pick in near.said] == [pick.text for pick in met.said][:-1]
+
+
+async def test_a_mind_that_reads_on_concludes_what_a_fresh_one_would() -> None:
+    notebook, mind = notebook_of("Who designed the Alder Bridge?", "The Alder Bridge is green."), ExtractiveMind()
+    await mind.read(notebook, notebook.passages, PLENTY)
+    notebook.add(Document("file", "ferris.md", b"", "The Alder Bridge was designed by Maud Ferris."))
+    reading = (await mind.read(notebook, notebook.passages, PLENTY)).value
+    notebook.note(reading, notebook.passages)
+    draft = (await mind.conclude(notebook, PLENTY)).value
+    assert draft.claims[0].text == "The Alder Bridge was designed by Maud Ferris."
+    assert draft == (await ExtractiveMind().conclude(notebook, PLENTY)).value
 
 
 async def test_another_document_that_names_what_is_asked_about_is_heard() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from marchwarden.grounding import ONLY_NEAR
 from marchwarden.minds.extractive.antecedents import spoken_of
 from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open, second_hops
@@ -60,14 +61,18 @@ class Choice:
 
 
 def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> Choice:
-    """What the answer comes to, then what other documents say, then more of the best; what does not speak, aside."""
+    """What the answer comes to, then what other documents say, then more of the best; what does not speak, aside.
+
+    Where the best only comes near the question, what comes after it is not worth saying.
+    """
     best = _best(survey, sure=match >= SURE)
     front = _front(survey, best, quarrelling, stems)
     cited = {judged.statement.passage.document for judged in front}
     others = [judged for judged in _voices(survey) if judged.statement.passage.document not in cited]
     picks = _gathered(survey, [*front, *others, *best])
-    aside = [pick for pick in picks if pick.judged not in front and not _speaks(survey, pick.judged)]
-    return Choice([pick for pick in picks if pick not in aside], aside)
+    heard = [pick for pick in picks if pick.judged in front or (match >= ONLY_NEAR and _speaks(survey, pick.judged))]
+    aside = [pick for pick in picks if pick not in heard]
+    return Choice(heard, aside)
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:

@@ -7,7 +7,7 @@ from typing import Final
 from marchwarden.minds.extractive.definitions import defines
 from marchwarden.minds.extractive.measures import NUMBER, in_measure
 from marchwarden.minds.extractive.question import Expected, Question
-from marchwarden.ranking.terms import NAMED, folded
+from marchwarden.ranking.terms import folded
 
 NOT_ASKED: Final = 0.5
 OF_SOMETHING_ELSE: Final = 0.5
@@ -25,7 +25,10 @@ _REASON: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
-_BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: NAMED, Expected.PLACE: _PLACE}
+_PERSON: Final = re.compile(r"(?<![.!?]\s)(?<!^)(?<![\w-])[A-ZÀ-ÖØ-Þ][^\W_]*[a-zß-öø-ÿ][^\W_]*(?![\w])")
+"""A capital among small letters, as no constant or option is written; not the one that opens a sentence."""
+
+_BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: _PERSON, Expected.PLACE: _PLACE}
 
 
 def fit(question: Question, sentence: str) -> float:

@@ -4,7 +4,8 @@ import re
 from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.minds.extractive.match import CONFIRMED, NO_ANSWER, aspect_match
+from marchwarden.grounding import ONLY_NEAR
+from marchwarden.minds.extractive.match import CONFIRMED, aspect_match
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.ranking.terms import Stems, words
 
@@ -36,7 +37,7 @@ def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
 
 def _open(survey: Survey, aspect: str, match: float, stems: Stems) -> Gap:
     closest = _closest(survey, aspect)
-    if match < NO_ANSWER:
+    if match < ONLY_NEAR:
         near = "; at best it comes near" if survey.ranked else ""
         detail = f"Nothing read answers this{near}. {_missing(survey, aspect, stems)} {closest}"
     else:

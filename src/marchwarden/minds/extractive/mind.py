@@ -30,14 +30,15 @@ CLOSE: Final = 0.05
 class ExtractiveMind:
     """Plans from the question's words, finds the sentences that hold them, and says when none does.
 
-    With a `similarity`, sentences that mean what is asked come first, whatever their words. Remembers nothing between
-    calls: the same notebook always gets the same thoughts.
+    With a `similarity`, sentences that mean what is asked come first, whatever their words. The same notebook always
+    gets the same thoughts: nothing is remembered but the last survey, as long as there is nothing new to see.
     """
 
     def __init__(self, similarity: Similarity | None = None) -> None:
         self._similarity = similarity
         self._stems = Stems()
         self._disagreements = Disagreements(self._stems)
+        self._last: Survey | None = None
 
     @property
     def model_id(self) -> str:
@@ -57,7 +58,7 @@ class ExtractiveMind:
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         """Judge what the allowance pays for; ask on only for what is still not well met."""
         readable = _affordable(notebook, passages, left.tokens)
-        survey = surveyed(notebook, _read(notebook, readable), self._stems, self._similarity)
+        survey = self._surveyed(notebook, _read(notebook, readable))
         worth = _worth_noting(survey, readable)
         asked_next = follow_ups(survey, self._stems)
         reading = Reading(
@@ -71,7 +72,7 @@ class ExtractiveMind:
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """The sentences that answer, where they quarrel, what stays open. None is better than a wrong one."""
         read = _read(notebook)
-        survey = surveyed(notebook, read, self._stems, self._similarity)
+        survey = self._surveyed(notebook, read)
         match = overall_match(survey)
         answered = _answered(survey)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
@@ -85,6 +86,11 @@ class ExtractiveMind:
             see_also=tuple(pointer for pick in choice.aside for pointer in pointers(survey, pick)),
         )
         return Thought(draft)
+
+    def _surveyed(self, notebook: Notebook, passages: Sequence[Passage]) -> Survey:
+        if self._last is None or not self._last.is_of(notebook, passages):
+            self._last = surveyed(notebook, passages, self._stems, self._similarity)
+        return self._last
 
 
 def _affordable(notebook: Notebook, passages: Sequence[Passage], tokens: int) -> list[Passage]:

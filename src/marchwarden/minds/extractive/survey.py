@@ -44,11 +44,18 @@ class Survey:
     """Judged statements, best first; equals in the order of their documents' locators and places."""
 
     notebook: Notebook
+    numbering: str
+    passages: Sequence[Passage]
     whole: Scorer
     aspects: Mapping[str, Scorer]
     ranked: tuple[Judged, ...]
     leaders: Mapping[str, Judged]
     similarity: Similarity | None = None
+
+    def is_of(self, notebook: Notebook, passages: Sequence[Passage]) -> bool:
+        """Whether surveying these passages would only come to this again."""
+        seen = (self.numbering, tuple(self.aspects), self.passages)
+        return notebook is self.notebook and seen == (notebook.numbering, notebook.aspects, passages)
 
     def scorer(self, aspect: str) -> Scorer:
         return self.aspects.get(aspect, self.whole)
@@ -64,7 +71,10 @@ def surveyed(
     """Judge every statement of the passages. What only repeats the caller's context is left out."""
     rarity = _rarity(notebook, stems)
     whole = Scorer(understood(focus(notebook), stems), rarity)
-    aspects = {aspect: Scorer(understood(aspect, stems), rarity) for aspect in notebook.aspects}
+    aspects = {
+        aspect: whole if aspect == whole.question.text else Scorer(understood(aspect, stems), rarity)
+        for aspect in notebook.aspects
+    }
     known = known_sentences(notebook.context, stems)
     new = [each for each in statements(notebook, passages, stems) if not _repeats(each, known)]
 
@@ -73,16 +83,20 @@ def surveyed(
         lifted = lifts(scorer.question, new, [score.relevance for score in scores], notebook, similarity)
         return [Judged(each, score, aspect, lift) for each, score, lift in zip(new, scores, lifted, strict=True)]
 
-    by_aspect = {aspect: judged(scorer, aspect) for aspect, scorer in aspects.items()}
+    overall = judged(whole, "")
+    by_aspect = {
+        aspect: [replace(each, aspect=aspect) for each in overall] if scorer is whole else judged(scorer, aspect)
+        for aspect, scorer in aspects.items()
+    }
 
     def order(judged: Judged) -> tuple[float, str, int]:
         place = judged.statement
         return (-round(judged.worth, 9), notebook.documents[place.passage.document].locator, place.start)
 
-    overall = judged(whole, "")
     best = [_best(*views) for views in zip(overall, *by_aspect.values(), strict=True)]
     leaders = {aspect: min(judged, key=order) for aspect, judged in by_aspect.items() if judged}
-    return Survey(notebook, whole, aspects, tuple(sorted(best, key=order)), leaders, similarity)
+    ranked = tuple(sorted(best, key=order))
+    return Survey(notebook, notebook.numbering, passages, whole, aspects, ranked, leaders, similarity)
 
 
 def focus(notebook: Notebook) -> str:
