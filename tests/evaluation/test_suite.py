@@ -101,7 +101,9 @@ def test_the_suite_we_ship_holds_what_it_says():
 
 def test_the_suite_we_ship_asks_every_kind_of_question():
     kinds = {each.type for each in Suite.load("marches").questions}
-    wanted = "table date number list yes-no two-hop comparison contradiction unanswerable person place reason definition"
+    wanted = (
+        "table date number list yes-no two-hop comparison contradiction unanswerable person place reason definition"
+    )
     assert set(wanted.split()) <= kinds
     assert shipped() == ("marches",)
 
