@@ -61,7 +61,7 @@ def test_a_sentence_about_the_thing_defines_it_less():
     ("question", "answer", "no_answer"),
     [
         ("Who designed the bridge?", "It was designed by Mara Lind.", "It was designed in a hurry."),
-        ("Who designed the format?", "The format is Ann's.", "See `report TRACE_ID --format B` for the MPEG format."),
+        ("Who told the press?", "The press was told by the CDC.", "The press was told by `report TRACE_ID`."),
         ("Where does the river rise?", "It rises in Moravia.", "It rises every spring."),
         ("When was the bridge opened?", "It was opened in 1894.", "It was opened by a duke."),
         ("When was the duchy founded?", "It was founded in 911.", "It was founded with 911 men."),

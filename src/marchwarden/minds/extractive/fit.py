@@ -25,8 +25,8 @@ _REASON: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
-_PERSON: Final = re.compile(r"(?<![.!?]\s)(?<!^)(?<![\w-])[A-ZÀ-ÖØ-Þ][^\W_]*[a-zß-öø-ÿ][^\W_]*(?![\w])")
-"""A capital among small letters, as no constant or option is written; not the one that opens a sentence."""
+_PERSON: Final = re.compile(r"(?<![.!?]\s)(?<!^)(?<![\w-])[A-ZÀ-ÖØ-Þ][^\W_]+(?:['’-][^\W_]+)*(?!\w)")
+"""A name, be it an office's in capitals; no `TRACE_ID`, and not the word that opens a sentence."""
 
 _BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: _PERSON, Expected.PLACE: _PLACE}
 
