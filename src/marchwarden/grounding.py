@@ -63,44 +63,53 @@ class Grounded:
 def grounded(draft: Draft, notebook: Notebook) -> Grounded:
     """Cut every excerpt out of its document, number them, and write the answer around the numbers."""
     cited = _Citations(notebook)
+    statements, gaps = _stated(draft, cited)
+    conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
+    compared = [_compared(each, draft.match, cited) for each in conflicts]
+    behind = tuple(cited.excerpts)
+    said = [*statements, *compared]
+    unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
+    return Grounded(
+        answer="\n\n".join([*said, *_aside(draft, cited)] if said else [NO_ANSWER]),
+        citations=tuple(cited.citations()),
+        documents=tuple(excerpt.document for excerpt in behind),
+        gaps=(*gaps, *(_disagreement(conflict, notebook) for conflict in unsettled)),
+        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
+        independent_sources=independent_sources(behind),
+        contradicted=bool(unsettled),
+        claimed=len(draft.claims),
+        unsupported=len(draft.claims) - len(statements),
+    )
+
+
+def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
+    """The claims that their excerpts bear, each with its markers, and a gap for every other one."""
     statements: list[str] = []
     gaps: list[Gap] = []
     for claim in draft.claims:
-        evidence = tuple(dict.fromkeys(each for each in claim.evidence if notebook.has(each)))
-        excerpts = [notebook.excerpt(each) for each in evidence]
+        evidence = tuple(dict.fromkeys(each for each in claim.evidence if cited.notebook.has(each)))
+        excerpts = [cited.notebook.excerpt(each) for each in evidence]
         missing = unsupported(claim.text, excerpts)
         if missing or not excerpts:
             gaps.append(_left_out(claim, missing))
             continue
         markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
         statements.append(f"{unmarked(claim.text)} {markers}")
-    supported = len(statements)
     if statements and draft.match < ONLY_NEAR:
         statements[0] = f"{CLOSEST} {statements[0]}"
-    conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
-    for conflict in conflicts:
-        one, other = cited.number(conflict.one, draft.match), cited.number(conflict.other, draft.match)
-        statements.append(
-            f"{_DIFFER[conflict.stance].format(unmarked(conflict.topic))}: compare [{one}] with [{other}]."
-        )
-    behind = tuple(cited.excerpts)
-    aside = [each for each in draft.see_also if statements and notebook.has(each.evidence)]
-    if aside:
-        markers = " ".join(f"[{cited.number(each.evidence, each.relevance)}]" for each in aside)
-        statements.append(f"See also {markers}.")
-    unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
-    gaps += [_disagreement(conflict, notebook) for conflict in unsettled]
-    return Grounded(
-        answer="\n\n".join(statements) or NO_ANSWER,
-        citations=tuple(cited.citations()),
-        documents=tuple(excerpt.document for excerpt in behind),
-        gaps=tuple(gaps),
-        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
-        independent_sources=independent_sources(behind),
-        contradicted=bool(unsettled),
-        claimed=len(draft.claims),
-        unsupported=len(draft.claims) - supported,
-    )
+    return statements, gaps
+
+
+def _compared(conflict: Conflict, match: float, cited: "_Citations") -> str:
+    one, other = cited.number(conflict.one, match), cited.number(conflict.other, match)
+    return f"{_DIFFER[conflict.stance].format(unmarked(conflict.topic))}: compare [{one}] with [{other}]."
+
+
+def _aside(draft: Draft, cited: "_Citations") -> list[str]:
+    """The last line of an answer, which points at what only touches the question, if there is any."""
+    touching = [each for each in draft.see_also if cited.notebook.has(each.evidence)]
+    markers = [f"[{cited.number(each.evidence, each.relevance)}]" for each in touching]
+    return [f"See also {' '.join(markers)}."] if markers else []
 
 
 def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
