@@ -45,6 +45,7 @@ def test_a_sentence_without_a_new_number_answers_no_question_for_one():
         ("What is an ELISA?", "Samples went through an ELISA (enzyme-linked immunosorbent assay)."),
         ("What is the acronym HTS?", "They were found by a high-throughput screening (HTS) of drugs."),
         ("What does GDP stand for?", "GDP stands for gross domestic product."),
+        ("What is a mind?", "A **mind** decides what to search for."),
         ("Define a caisson", "A caisson, in a word, holds. A caisson is a watertight chamber."),
     ],
 )

@@ -1,4 +1,4 @@
-"""Whether a sentence says what something is: `X is a ...`, `X (in many words)`, `in many words (X)`."""
+"""Whether a sentence says what something is: `X is a ...`, `X (in words)`, `in words (X)`, `An **X** does ...`."""
 
 import re
 from functools import lru_cache
@@ -35,4 +35,5 @@ def _definition(asked: str) -> re.Pattern[str] | None:
     if question is None:
         return None
     it = r"\W+".join(re.findall(r"\w+", question[1])) + "s?"
-    return re.compile(rf"\b{it}\b{_ASIDE} {_SAYS}\b|\w \({it}\)|\b{it} \([a-z]")
+    introduced = rf"^(?:[-*] )?(?:an? |the )?\*\*{it}\*\*"
+    return re.compile(rf"\b{it}\b{_ASIDE} {_SAYS}\b|\w \({it}\)|\b{it} \([a-z]|{introduced}")
