@@ -34,6 +34,13 @@ def test_what_only_comes_near_says_so_before_anything_else():
     assert near.citations == sure.citations
 
 
+def test_a_quarrel_is_told_though_no_claim_is_left():
+    quarrel = Conflict("the opening", "date", "p1.s2", "p2.s1")
+    found = grounded(Draft((Claim("It is blue.", ()),), match=1, conflicts=(quarrel,)), a_notebook())
+    assert found.answer == "Sources disagree about the opening: compare [1] with [2]."
+    assert len(found.citations) == 2
+
+
 @pytest.mark.parametrize("evidence", [(), ("p99.s1",), ("p1.s99",), ("p1.s2\n",), ("https://evil.example",), ("p0",)])
 def test_a_claim_that_points_at_nothing_becomes_a_gap(evidence):
     found = grounded(Draft((Claim("The bridge is blue.", evidence),), match=1), a_notebook())

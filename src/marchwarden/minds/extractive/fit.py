@@ -7,7 +7,7 @@ from typing import Final
 from marchwarden.minds.extractive.definitions import defines
 from marchwarden.minds.extractive.measures import NUMBER, in_measure
 from marchwarden.minds.extractive.question import Expected, Question
-from marchwarden.ranking.terms import folded
+from marchwarden.ranking.terms import NAMED, folded
 
 NOT_ASKED: Final = 0.5
 OF_SOMETHING_ELSE: Final = 0.5
@@ -25,8 +25,8 @@ _REASON: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
-_PERSON: Final = re.compile(r"(?<![.!?]\s)(?<!^)(?<![\w-])[A-ZÀ-ÖØ-Þ][^\W_]+(?:['’-][^\W_]+)*(?!\w)")
-"""A name, be it an office's in capitals; no `TRACE_ID`, and not the word that opens a sentence."""
+_PERSON: Final = re.compile(rf"(?!\w*_){NAMED.pattern}")
+"""A name, be it an office's in capitals; no `TRACE_ID`."""
 
 _BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: _PERSON, Expected.PLACE: _PLACE}
 
