@@ -41,8 +41,11 @@ def test_a_quarrel_is_told_though_no_claim_is_left():
     assert len(found.citations) == 2
 
 
-@pytest.mark.parametrize("evidence", [(), ("p99.s1",), ("p1.s99",), ("p1.s2\n",), ("https://evil.example",), ("p0",)])
-def test_a_claim_that_points_at_nothing_becomes_a_gap(evidence):
+@pytest.mark.parametrize(
+    "nothing", ["", "p99.s1", "p1.s99", "p1.s2\n", "p1.s2-s1", "p1.s1-s99", "p1.s1-", "https://evil.example", "p0"]
+)
+def test_a_claim_that_points_at_nothing_becomes_a_gap(nothing):
+    evidence = (nothing,) if nothing else ()
     found = grounded(Draft((Claim("The bridge is blue.", evidence),), match=1), a_notebook())
     assert (found.answer, found.citations) == (NO_ANSWER, ())
     assert [gap.category for gap in found.gaps] == [GapCategory.SOURCE_NOT_FOUND]
@@ -168,6 +171,35 @@ def test_an_excerpt_is_verbatim_at_its_span_and_at_most_500_characters(text):
             assert len(excerpt.printed) <= MAX_EXCERPT
             assert excerpt.verbatim == text[excerpt.start : excerpt.end]
             assert excerpt.printed in (excerpt.verbatim, f"{excerpt.verbatim} {CUT}")
+
+
+SPEECH = "One. Two! Three? Four."
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence", "joined"),
+    [
+        (SPEECH, ("p1.s1", "p1.s2", "p1.s3"), ("p1.s1-s3",)),
+        (SPEECH, ("p1.s1", "p1.s3", "p1.s4"), ("p1.s1", "p1.s3-s4")),
+        (SPEECH, ("p1.s2", "p1.s1"), ("p1.s2", "p1.s1")),
+        (SPEECH, ("p1.s1-s2", "p1.s3-s4"), ("p1.s1-s4",)),
+        (SPEECH, ("p1", "p1.s1"), ("p1", "p1.s1")),
+        (f"One. {CUT} Two. Three.", ("p1.s1", "p1.s2", "p1.s3"), ("p1.s1", "p1.s2-s3")),
+        (f"{'a ' * 200}b. {'c ' * 100}d.", ("p1.s1", "p1.s2"), ("p1.s1", "p1.s2")),
+        ("# One\n\nTwo.\n\n# Three\n\nFour.", ("p1.s1", "p1.s2", "p2.s1"), ("p1.s1-s2", "p2.s1")),
+    ],
+)
+def test_sentences_that_follow_on_one_another_are_one_excerpt_while_it_is_whole(text, evidence, joined):
+    assert a_notebook(note("any.txt", text)).joined(evidence) == joined
+
+
+def test_what_stands_in_an_excerpt_that_is_cited_already_is_cited_by_it():
+    notebook = a_notebook(note("any.txt", SPEECH))
+    claims = (Claim("two", ("p1.s1-s3",)), Claim("two again", ("p1.s2",), 0.9), Claim("four", ("p1.s3-s4",)))
+    found = grounded(Draft(claims, match=1), notebook)
+    assert found.answer == "two [1]\n\ntwo again [1]\n\nfour [2]"
+    assert [each.raw_excerpt for each in found.citations] == ["One. Two! Three?", "Three? Four."]
+    assert found.citations[0].confidence == 0.9
 
 
 @given(st.text(max_size=400), st.text(max_size=100))

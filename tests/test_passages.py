@@ -100,6 +100,7 @@ def test_a_table_carries_its_first_line_as_heading_of_every_passage():
             ["Howard Rollins Jr . ( October 17 , 1950 -- 1996 ) was an actor .", "He died young."],
         ),
         ("It works well. (See the manual.) Then stop.", ["It works well.", "(See the manual.)", "Then stop."]),
+        ("There are no limits.\n(Default 5.0)", ["There are no limits.\n(Default 5.0)"]),
         ("hello there. this is small. all of it is.", ["hello there.", "this is small.", "all of it is."]),
     ],
 )

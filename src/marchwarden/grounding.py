@@ -148,7 +148,10 @@ def snippet(text: str, title: str) -> str | None:
 
 @dataclass
 class _Citations:
-    """Excerpts numbered in order of first mention; the same span is one citation, as confident as its surest claim."""
+    """Excerpts numbered in order of first mention; a span is cited once, as confident as its surest claim.
+
+    What stands in an excerpt that is cited already is cited by that.
+    """
 
     notebook: Notebook
     excerpts: list[Excerpt] = field(default_factory=list)
@@ -157,8 +160,8 @@ class _Citations:
     def number(self, evidence: str, confidence: float) -> int:
         excerpt = self.notebook.excerpt(evidence)
         confidence = min(max(confidence, 0.0), 1.0)
-        if excerpt in self.excerpts:
-            at = self.excerpts.index(excerpt)
+        at = next((at for at, known in enumerate(self.excerpts) if known.holds(excerpt)), None)
+        if at is not None:
             self.confidences[at] = max(self.confidences[at], confidence)
             return at + 1
         self.excerpts.append(excerpt)

@@ -17,12 +17,12 @@ from marchwarden.contract import (
     Gap,
     OpenQuestion,
 )
-from marchwarden.passages import Layout, Passage, Sentence, split
+from marchwarden.passages import BREAK, Layout, Passage, Sentence, split
 
 T = TypeVar("T")
 Stance = Literal["supports", "contradicts", "qualifies", "superseded", "different_scope"]
 
-_EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6}))?")
+_EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6})(?:-s([1-9]\d{0,6}))?)?")
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,9 @@ class Excerpt:
     @property
     def locator(self) -> str:
         return self.document.locate(self.start, self.end)
+
+    def holds(self, other: "Excerpt") -> bool:
+        return self.document is other.document and self.start <= other.start and other.end <= self.end
 
 
 @dataclass(frozen=True)
@@ -277,23 +280,49 @@ class Notebook:
         return self.excerpt(evidence).document
 
     def excerpt(self, evidence: str) -> Excerpt:
-        """Cut the evidence out of its document: `p3.s2` is a sentence, `p3` a whole passage."""
+        """Cut the evidence out of its document: `p3.s2` is a sentence, `p3.s2-s4` several, `p3` a whole passage."""
         found = self._find(evidence)
         if found is None:
             raise KeyError(evidence)
-        passage, span = found
-        length = span.end - span.start
-        if length <= MAX_EXCERPT:
-            return Excerpt(self.documents[passage.document], span.start, span.end)
-        text = self.documents[passage.document].text[span.start : span.start + MAX_EXCERPT - len(CUT) - 1]
-        return Excerpt(self.documents[passage.document], span.start, span.start + len(text.rstrip()), cut=True)
+        if found.end - found.start <= MAX_EXCERPT:
+            return found
+        text = found.verbatim[: MAX_EXCERPT - len(CUT) - 1]
+        return Excerpt(found.document, found.start, found.start + len(text.rstrip()), cut=True)
 
-    def _find(self, evidence: str) -> tuple[Passage, Passage | Sentence] | None:
+    def joined(self, evidence: Iterable[str]) -> tuple[str, ...]:
+        """The same evidence, sentences that follow on one another as one, as long as it stays whole."""
+        joined: list[str] = []
+        for each in evidence:
+            together = _together(joined[-1], each) if joined else None
+            if together is not None and self._is_whole(together):
+                joined[-1] = together
+            else:
+                joined.append(each)
+        return tuple(joined)
+
+    def _is_whole(self, evidence: str) -> bool:
+        """Whether it can be cited as it stands: nothing must be cut from it, and nothing is missing in the source."""
+        found = self._find(evidence)
+        return found is not None and len(found.verbatim) <= MAX_EXCERPT and not BREAK.search(found.verbatim)
+
+    def _find(self, evidence: str) -> Excerpt | None:
         match = _EVIDENCE_ID.fullmatch(evidence)
         if match is None or int(match[1]) > len(self.passages):
             return None
         passage = self.passages[int(match[1]) - 1]
+        document = self.documents[passage.document]
         if match[2] is None:
-            return passage, passage
-        number = int(match[2])
-        return (passage, passage.sentences[number - 1]) if number <= len(passage.sentences) else None
+            return Excerpt(document, passage.start, passage.end)
+        first, last = int(match[2]), int(match[3] or match[2])
+        if not first <= last <= len(passage.sentences):
+            return None
+        return Excerpt(document, passage.sentences[first - 1].start, passage.sentences[last - 1].end)
+
+
+def _together(one: str, other: str) -> str | None:
+    """The id of both, if the other is the sentence right after the one, or after the last of several."""
+    before, after = _EVIDENCE_ID.fullmatch(one), _EVIDENCE_ID.fullmatch(other)
+    if before is None or after is None or not before[2] or not after[2]:
+        return None
+    follows = before[1] == after[1] and int(after[2]) == int(before[3] or before[2]) + 1
+    return f"p{before[1]}.s{before[2]}-s{after[3] or after[2]}" if follows else None

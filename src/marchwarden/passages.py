@@ -20,17 +20,20 @@ FULL_PASSAGE: Final = 700
 PASSAGE_MAY_END: Final = 400
 LONGEST_BLOCK: Final = 20_000
 LONGEST_HEADING: Final = 100
+BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
+"""Where no excerpt goes across: something is missing there, or the source says so by our own mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
 _BAR: Final = re.compile(r"^\s*\||\s\|(?:\s|$)|-\|-")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
-_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+_DIRECTS: Final = ".. "
+_FENCE: Final = re.compile(r"\s*(?:```|~~~(?!~))")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
-_BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
 _OPENS: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
 _GOES_ON: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
+_ASIDE: Final = re.compile(r"\s*[([][^()\[\]]{0,79}[^()\[\].!?][)\]][.;]?\s*")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 
@@ -103,6 +106,12 @@ def looks_like_a_row(line: str) -> bool:
     return "|" in line and _BAR.search(line) is not None
 
 
+def is_marked(text: str, heading: Sentence) -> bool:
+    """Whether it is written as a heading, and not only taken for one because it stands alone."""
+    below = text[heading.end :].lstrip(" \t").removeprefix("\n").partition("\n")[0]
+    return text.startswith("#", heading.start) or _UNDERLINE.fullmatch(below) is not None
+
+
 def _length(pending: list[tuple[int, int, bool]]) -> int:
     return pending[-1][1] - pending[0][0]
 
@@ -173,12 +182,21 @@ def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: 
     if _MARKED_HEADING.fullmatch(line):
         return True
     following = text[slice(*lines[at + 1])] if at + 1 < len(lines) else ""
-    if not after_gap or _STARTS_BLOCK.match(line + " "):
+    if not after_gap or _STARTS_BLOCK.match(line + " ") or line.startswith(_DIRECTS) or _is_shown(text, lines, at):
         return False
     if _UNDERLINE.fullmatch(following.rstrip("\n")):
         return True
     has_text_below = at + 2 < len(lines)
     return has_text_below and not following.strip() and line[-1] not in ".!?;:,\"'”’)"
+
+
+def _is_shown(text: str, lines: list[tuple[int, int]], at: int) -> bool:
+    """Whether it is indented below a line that announces code."""
+    if not text[lines[at][0]].isspace():
+        return False
+    above = (text[slice(*line)].strip() for line in reversed(lines[:at]))
+    before = next((line for line in above if line), "")
+    return before.endswith("::") or before.startswith(_DIRECTS)
 
 
 def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
@@ -192,10 +210,14 @@ def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
 
 
 def _rejoined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """A sentence that goes on in small letters was no end: `Panic! at the Disco` is one name, not two sentences."""
+    """A sentence that goes on in small letters was no end: `Panic! at the Disco` is one name, not two sentences.
+
+    Nor is one that goes on between brackets: `No limit by itself. (Default 100)`.
+    """
     held: tuple[int, int] | None = None
     for start, end in spans:
-        if held and end - held[0] <= LONGEST_SENTENCE and _GOES_ON.match(text, start) and _OPENS.match(text, held[0]):
+        goes_on = _GOES_ON.match(text, start) and held and _OPENS.match(text, held[0])
+        if held and end - held[0] <= LONGEST_SENTENCE and (goes_on or _ASIDE.fullmatch(text, start, end)):
             held = held[0], end
             continue
         if held:
@@ -220,7 +242,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
     It is torn, too, where it holds the mark of a cut by itself: in an excerpt that mark is ours alone.
     """
-    for gap in _BREAK.finditer(text, start, end):
+    for gap in BREAK.finditer(text, start, end):
         yield from _clauses(text, *_trimmed(text, start, gap.start()))
         start = gap.end()
     yield from _clauses(text, *_trimmed(text, start, end))

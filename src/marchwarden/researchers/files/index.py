@@ -20,7 +20,7 @@ from marchwarden.researchers.files.scoring import Scorer, Statistics, Words
 from marchwarden.researchers.files.store import Store
 from marchwarden.researchers.files.update import Update, settle
 
-INDEX_VERSION: Final = 5
+INDEX_VERSION: Final = 6
 """Raised whenever extraction, passages, words or tables change: what an earlier version built is deleted unread."""
 
 
