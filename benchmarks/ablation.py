@@ -26,6 +26,7 @@ from marchwarden.evaluation.comparing import Difference, compared
 from marchwarden.evaluation.judging import Judge, Judgement
 from marchwarden.evaluation.suite import Question, Suite
 from marchwarden.minds.extractive import ExtractiveMind, choosing, company, queries, scoring, statements
+from marchwarden.minds.extractive.examples import Examples
 from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.rows import Rows
 from marchwarden.ranking.semantic import Meaning, Similarity
@@ -73,6 +74,7 @@ PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
     "first lines": (Switch(statements, "FIRST_LINES", 0),),
     "rows": (Switch(Rows, "said", _nothing), Switch(Rows, "is_heading", _no)),
     "lists": (Switch(Lists, "said", _nothing), Switch(Lists, "is_told", _no)),
+    "examples": (Switch(Examples, "said", _nothing), Switch(Examples, "is_told", _no)),
     # The share that makes a document worth hearing is this function's default: nothing has so large a one.
     "other documents": (Switch(choosing._voices, "__defaults__", (UNHEARD,)),),  # noqa: SLF001
 }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marchwarden.minds.extractive.fit import OF_SOMETHING_ELSE, fit
+from marchwarden.minds.extractive.fit import NOT_ASKED, OF_SOMETHING_ELSE, fit
 from marchwarden.minds.extractive.question import Expected, understood
 from marchwarden.ranking.terms import Stems
 
@@ -27,6 +27,22 @@ def fits(question: str, sentence: str) -> float:
 def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answer, beside_it):
     assert fits(question, answer) == 1
     assert fits(question, beside_it) == OF_SOMETHING_ELSE
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "To cross the river, ring the bell.",
+        "You can cross at noon.",
+        "Use the ferry.",
+        "`ferry cross` does it.",
+        "By rowing.",
+    ],
+)
+def test_who_asks_how_it_is_done_wants_to_be_told_what_to_do(sentence):
+    assert fits("How do I cross the river?", sentence) == 1
+    assert fits("How do I cross the river?", "Many people cross the river.") == 0
+    assert fits("How did they cross the river?", sentence) == NOT_ASKED
 
 
 def test_where_nothing_tells_what_is_counted_any_number_will_do():

@@ -29,12 +29,8 @@ async def test_what_introduces_a_list_is_told_and_cited_with_its_items() -> None
     notebook = notebook_of("Which collections does the museum of Dorn have?", MUSEUM, titles=("Museum of Dorn",))
     first = (await concluded(notebook)).claims[0]
     assert first.text.endswith("It has three collections: Coins of the river towns; Paintings; Models of ships")
-    assert [notebook.excerpt(each).verbatim for each in first.evidence[-4:]] == [
-        "It has three collections:",
-        "1. Coins of the river towns",
-        "2. Paintings",
-        "3. Models of ships",
-    ]
+    (excerpt,) = (notebook.excerpt(each).verbatim for each in first.evidence)
+    assert excerpt == MUSEUM.partition("\n\n")[2].partition("\n\nEntry")[0]
 
 
 async def test_whom_a_pronoun_that_introduces_a_list_means_is_looked_for_before_the_list() -> None:
@@ -86,8 +82,7 @@ async def test_of_a_long_list_the_piece_that_is_asked_for_comes_first() -> None:
     first = (await concluded(notebook)).claims[0]
     assert first.text == "The march has these towns: … Orm; Senn"
     assert [notebook.excerpt(each).verbatim for each in first.evidence] == [
-        "- Orm",
-        "- Senn",
+        "- Orm\n- Senn",
         "The march has these towns:",
     ]
 

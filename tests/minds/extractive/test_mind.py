@@ -98,7 +98,7 @@ async def test_a_sentence_that_opens_with_a_pronoun_is_said_and_cited_after_the_
     text = "The Orta tower stands by the lake. It was built in 1932 for the Orta tower company."
     draft = await concluded(notebook_of("When was the Orta tower built?", text))
     assert [claim.text for claim in draft.claims] == [text]
-    assert draft.claims[0].evidence == ("p1.s1", "p1.s2")
+    assert draft.claims[0].evidence == ("p1.s1-s2",)
 
 
 async def test_whom_a_pronoun_means_is_not_said_again_where_its_passage_is_being_told() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from marchwarden.minds.extractive.posing import asks_for_aims, poses
+from tests.minds.extractive.notebooks import concluded, notebook_of
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,11 @@ def test_an_aim_may_be_what_is_asked_for() -> None:
     assert asks_for_aims("What was the objective of the study?")
     assert asks_for_aims("What did the researchers investigate?")
     assert not asks_for_aims("Is there a discrepancy in the assessment of patients?")
+
+
+async def test_to_do_something_is_no_question_to_who_asks_how_it_is_done() -> None:
+    text = "To test the ferry, ring its bell twice. The ferry was tested by the crew."
+    (first, *_) = (await concluded(notebook_of("How do I test the ferry?", text))).claims
+    assert first.text == "To test the ferry, ring its bell twice."
+    (first, *_) = (await concluded(notebook_of("Did they test the ferry?", text))).claims
+    assert first.text == "The ferry was tested by the crew."

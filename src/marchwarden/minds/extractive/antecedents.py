@@ -1,4 +1,7 @@
-"""Whom a sentence speaks of when it says only `she`: the sentence before it that gives the name."""
+"""Whom a sentence speaks of when it says only `she`: the sentence before it that gives the name.
+
+Below a heading that is itself a name, `httpx-sse` or `3.34 (2023-07-22)`, what does not say the name speaks of it.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,12 +10,14 @@ from typing import Final
 from marchwarden.minds.extractive.printed import printable
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.notebook import Notebook
+from marchwarden.passages import Sentence, is_marked
 
 FARTHEST: Final = 4
 
 _OPENS_WITH_PRONOUN: Final = re.compile(
     r"(?:this|these|that|those|it|its|he|his|she|her|they|their|such|both)\b", re.IGNORECASE
 )
+_A_NAME: Final = re.compile(r"(?!\d[\d.]*\s+\w)(?=\S*[\d_.`()\"-]|[a-z]+[A-Z])\S+(?:\s+\([^()]+\))?")
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class Antecedent:
 
     id: str
     text: str
+    is_heading: bool = False
 
 
 def leans_back(text: str) -> bool:
@@ -29,20 +35,24 @@ def leans_back(text: str) -> bool:
 
 
 def spoken_of(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...]:
-    """The nearest sentence before a leaning one that stands by itself; none for one that needs none."""
-    if not leans_back(statement.text):
-        return ()
-    before = [
-        (passage, sentence)
-        for passage in notebook.passages
-        if passage.document == statement.passage.document
-        for sentence in passage.sentences
-        if sentence.start < statement.start
-    ]
-    for passage, sentence in reversed(before[-FARTHEST:]):
+    """The nearest sentence before a leaning one that stands by itself, or the heading; none for what needs none."""
+    passages = [each for each in notebook.passages if each.document == statement.passage.document]
+    before = [sentence for each in passages for sentence in each.sentences if sentence.start < statement.start]
+    page = notebook.documents[statement.passage.document].text
+    nearest = FARTHEST if leans_back(statement.text) else 0
+    for distance, sentence in enumerate(reversed(before), 1):
         if sentence.is_heading:
-            break
-        text = printable(notebook.sentence_text(passage, sentence))
-        if not leans_back(text):
-            return (Antecedent(sentence.id, text),)
+            return _named(page, sentence, statement)
+        if distance <= nearest:
+            text = printable(page[sentence.start : sentence.end])
+            if not leans_back(text):
+                return (Antecedent(sentence.id, text),)
     return ()
+
+
+def _named(page: str, heading: Sentence, statement: Statement) -> tuple[Antecedent, ...]:
+    """The heading, if it is marked as one and is a name that the statement does not say."""
+    text = printable(page[heading.start : heading.end])
+    if not is_marked(page, heading) or not _A_NAME.fullmatch(text) or text.strip("`\"'") in statement.text:
+        return ()
+    return (Antecedent(heading.id, f"{text}:", is_heading=True),)

@@ -13,6 +13,7 @@ from marchwarden.minds.extractive.antecedents import spoken_of
 from marchwarden.minds.extractive.bearing import bearing
 from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open, second_hops
 from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
+from marchwarden.minds.extractive.printed import plain
 from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.minds.extractive.verdicts import decides
@@ -49,7 +50,7 @@ class Pick:
     evidence: tuple[str, ...]
 
     def also(self, copy: Judged) -> "Pick":
-        return Pick(self.judged, self.text, (*self.evidence, copy.statement.evidence))
+        return Pick(self.judged, self.text, (*self.evidence, *_own(copy)))
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,11 @@ def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: S
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:
-    return Claim(pick.text, pick.evidence, _bearing(survey, pick))
+    return Claim(plain(pick.text), survey.notebook.joined(pick.evidence), _bearing(survey, pick))
 
 
 def pointers(survey: Survey, pick: Pick) -> list[Finding]:
-    return [Finding(each, _bearing(survey, pick), pick.judged.aspect) for each in pick.evidence]
+    return [Finding(each, _bearing(survey, pick), pick.judged.aspect) for each in survey.notebook.joined(pick.evidence)]
 
 
 def _bearing(survey: Survey, pick: Pick) -> float:
@@ -163,7 +164,7 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
             continue
         copied = next((at for at, pick in enumerate(picks) if _same(judged, pick.judged)), None)
         pick = _pick(survey, judged, picks) if copied is None else picks[copied].also(judged)
-        cited.update(pick.evidence)
+        cited.update(survey.notebook.joined(pick.evidence))
         if len(cited) > MOST_CITED and picks:
             break
         if copied is None:
@@ -175,14 +176,17 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
 
 def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
     """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
-    statement = judged.statement
-    own = (statement.evidence, *statement.cited_with)
+    statement, own = judged.statement, _own(judged)
     if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
         return Pick(judged, statement.text, own)
     news = {each.statement.evidence for each in survey.ranked}
-    spoken = [each for each in spoken_of(survey.notebook, statement) if each.id in news]
+    spoken = [each for each in spoken_of(survey.notebook, statement) if each.is_heading or each.id in news]
     text = " ".join([*(each.text for each in spoken), statement.text])
     return Pick(judged, text, (*(each.id for each in spoken), *own))
+
+
+def _own(judged: Judged) -> tuple[str, ...]:
+    return (judged.statement.evidence, *judged.statement.cited_with)
 
 
 def _aspect_leaders(survey: Survey) -> list[Judged]:

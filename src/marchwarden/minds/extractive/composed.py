@@ -1,6 +1,18 @@
 """A statement made of more than one line, and what it is therefore cited with."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
+
+from marchwarden.minds.extractive.printed import printable
+from marchwarden.notebook import Document, Notebook
+from marchwarden.passages import Sentence
+
+CLOSING: Final = r"[\"'”’)\]*_`]*$"
+"""What may stand behind the last sign of a sentence."""
+
+_OPENS: Final = re.compile(rf"(?:[:?…]|\.\.\.){CLOSING}")
 
 
 @dataclass(frozen=True)
@@ -10,3 +22,27 @@ class Composed:
     text: str
     cited_with: tuple[str, ...]
     start: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence as it is printed, without the mark of an item."""
+
+    id: str
+    start: int
+    text: str
+    is_heading: bool = False
+
+    @property
+    def opening(self) -> str:
+        """As it is said before what it introduces."""
+        text = self.text.removesuffix(":") if self.text.endswith("::") else self.text
+        return text if _OPENS.search(text) else f"{text}:"
+
+
+def line(page: Document, sentence: Sentence) -> Line:
+    return Line(sentence.id, sentence.start, printable(page.text[sentence.start : sentence.end]), sentence.is_heading)
+
+
+def sentences_of(notebook: Notebook, document: int) -> Iterator[Sentence]:
+    return (each for passage in notebook.passages if passage.document == document for each in passage.sentences)

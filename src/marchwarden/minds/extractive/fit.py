@@ -23,11 +23,13 @@ _REASON: Final = re.compile(
     r"\b(?:because|since|due to|so that|as a result|in order to|owing to|caused by|cause[sd]?|reason|thus|therefore"
     r"|leads? to|led to|results? (?:in|from)|prevents?|allow(?:s|ed)?|for fear|to \w+)\b"
 )
+_WAY: Final = re.compile(r"`[^`]+`|^to \w+|\b(?:use|using|by \w+ing|you (?:can|may|must|need|should))\b")
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
 _PERSON: Final = re.compile(rf"(?!\w*_){NAMED.pattern}")
 """A name, be it an office's in capitals; no `TRACE_ID`."""
 
+_BY_WORDS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.REASON: _REASON, Expected.WAY: _WAY}
 _BY_CAPITALS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.PERSON: _PERSON, Expected.PLACE: _PLACE}
 
 
@@ -41,8 +43,8 @@ def fit(question: Question, sentence: str) -> float:
     if expected is Expected.NUMBER:
         worth = 1.0 if in_measure(asked, said) else OF_SOMETHING_ELSE
         return worth if _says_more(_NUMBER, asked, said) else 0.0
-    if expected is Expected.REASON:
-        return float(_REASON.search(said) is not None)
+    if expected in _BY_WORDS:
+        return float(_BY_WORDS[expected].search(said) is not None)
     if expected is Expected.DEFINITION:
         return defines(asked, said)
     return NOT_ASKED

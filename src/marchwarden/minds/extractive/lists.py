@@ -5,13 +5,11 @@ A long list is several statements. Items that are sentences stand for themselves
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from marchwarden.minds.extractive.composed import Composed
+from marchwarden.minds.extractive.composed import CLOSING, Composed, Line, line, sentences_of
 from marchwarden.minds.extractive.orders import is_order
-from marchwarden.minds.extractive.printed import printable
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.ranking.terms import Stems
@@ -22,18 +20,7 @@ MORE: Final = " …"
 
 _ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
 _ANY_ITEM: Final = re.compile(rf"^[ \t]*{_ITEM.pattern}", re.MULTILINE)
-_OPENS: Final = re.compile(r"[:?][\"'”’)\]*_`]*$")
-_SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]*_`]*$")
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A sentence as it is printed, without the mark of an item."""
-
-    id: str
-    start: int
-    text: str
-    is_heading: bool
+_SENTENCE: Final = re.compile(rf"[.!?…]{CLOSING}")
 
 
 class Lists:
@@ -55,23 +42,22 @@ class Lists:
         """Whether it is said as a part of another, and tells nothing without it."""
         return sentence.id in self._told
 
-    def _compose(self, above: _Line, items: Sequence[_Line]) -> None:
+    def _compose(self, above: Line, items: Sequence[Line]) -> None:
         are_fragments = not any(_SENTENCE.search(item.text) for item in items)
-        opening = above.text if _OPENS.search(above.text) else f"{above.text}:"
-        pieces = list(_pieces(items, LONGEST_SENTENCE - len(opening) - len(MORE) * 2))
+        pieces = list(_pieces(items, LONGEST_SENTENCE - len(above.opening) - len(MORE) * 2))
         if len(pieces) > 1 and not are_fragments:
             return
         for at, piece in enumerate(pieces):
             told = "; ".join(item.text for item in piece) if are_fragments else " ".join(item.text for item in piece)
-            text = f"{opening}{MORE if at else ''} {told}{MORE if piece is not pieces[-1] else ''}"
+            text = f"{above.opening}{MORE if at else ''} {told}{MORE if piece is not pieces[-1] else ''}"
             key, *others = (*piece, above) if at else (above, *piece)
             self._composed[key.id] = Composed(text, tuple(each.id for each in others), above.start)
         self._told.update(item.id for item in items if are_fragments)
 
 
-def _pieces(items: Sequence[_Line], room: int) -> Iterator[list[_Line]]:
+def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
     """As many items at a time as can be said and cited together."""
-    piece: list[_Line] = []
+    piece: list[Line] = []
     for item in items:
         if piece and (len(piece) == MOST_ITEMS or sum(len(each.text) + 2 for each in (*piece, item)) > room):
             yield piece
@@ -80,27 +66,19 @@ def _pieces(items: Sequence[_Line], room: int) -> Iterator[list[_Line]]:
     yield piece
 
 
-def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[_Line, Sequence[_Line]]]:
+def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
     """Each list, two items at least, and the line above it. An order in it is none of its items."""
     page = notebook.documents[document]
     if page.layout != "prose" or not _ANY_ITEM.search(page.text):
         return
     above: Sentence | None = None
-    for is_list, sentences in groupby(_sentences(notebook, document), lambda each: _is_item(page, each)):
+    for is_list, sentences in groupby(sentences_of(notebook, document), lambda each: _is_item(page, each)):
         run = list(sentences)
         if is_list and above and len(run) >= FEWEST_ITEMS:
-            items = [line for line in (_line(page, each) for each in run) if not is_order(line.text)]
-            yield from [(_line(page, above), items)] if len(items) >= FEWEST_ITEMS else []
+            items = [item for item in (line(page, each) for each in run) if not is_order(item.text)]
+            yield from [(line(page, above), items)] if len(items) >= FEWEST_ITEMS else []
         above = run[-1]
-
-
-def _sentences(notebook: Notebook, document: int) -> Iterator[Sentence]:
-    return (each for passage in notebook.passages if passage.document == document for each in passage.sentences)
 
 
 def _is_item(page: Document, sentence: Sentence) -> bool:
     return _ITEM.match(page.text, sentence.start) is not None
-
-
-def _line(page: Document, sentence: Sentence) -> _Line:
-    return _Line(sentence.id, sentence.start, printable(page.text[sentence.start : sentence.end]), sentence.is_heading)

@@ -4,7 +4,11 @@ Cautious: a text may well speak *about* prompts and assistants. Only what speaks
 """
 
 import re
+from functools import lru_cache
 from typing import Final
+
+REMEMBERED: Final = 10_000
+"""Sentences; the same ones are met round after round."""
 
 _ORDERS: Final = re.compile(
     r"""
@@ -42,6 +46,7 @@ _IMPERATIVE: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_order(text: str) -> bool:
     """Whether a sentence tells its reader what to answer or to do, instead of stating something."""
     return _ORDERS.search(text) is not None or _IMPERATIVE.search(text) is not None

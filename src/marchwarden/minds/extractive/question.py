@@ -21,7 +21,10 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*\w*")
 
 
 class Expected(Enum):
-    """What kind of thing an answer to the question would be; a verdict is a yes or a no, with what it rests on."""
+    """What kind of thing an answer to the question would be.
+
+    A verdict is a yes or a no, with what it rests on; a way is how somebody gets something done.
+    """
 
     PERSON = auto()
     DATE = auto()
@@ -30,6 +33,7 @@ class Expected(Enum):
     REASON = auto()
     DEFINITION = auto()
     VERDICT = auto()
+    WAY = auto()
     ANYTHING = auto()
 
 
@@ -54,6 +58,7 @@ _SIGNS: Final[tuple[tuple[Expected, str], ...]] = (
     (Expected.DATE, _which(_DATES)),
     (Expected.NUMBER, r"\bhow (?:many|much|old|long|tall|far|high|large|big|fast|often|deep|wide|heavy|hot|cold)\b"),
     (Expected.NUMBER, _which(_QUANTITIES)),
+    (Expected.WAY, r"\bhow (?:do|can|could|should|would|must) (?:i|you|we|one)\b|\bhow to\b"),
     (Expected.REASON, r"\bwhy\b|\bwhat (?:is|was|are|were) the (?:reason|cause)|\bwhat (?:cause|led|made)"),
     (Expected.PERSON, r"\bwho(?:m|se)?\b"),
     (Expected.PERSON, _which(_PERSONS)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.minds.extractive.fit import fit
 from marchwarden.minds.extractive.posing import asks_for_aims, poses
-from marchwarden.minds.extractive.question import Question
+from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.statements import Statement
 
 NAMES_COUNT: Final = 1.3
@@ -62,7 +62,7 @@ class Scorer:
         self.question = question
         self._weights = {stem: _worth(question, stem, rarity) for stem in question.stems}
         self._total = sum(self._weights.values()) or 1.0
-        self._for_aims = asks_for_aims(question.text)
+        self._for_aims = question.expected is Expected.WAY or asks_for_aims(question.text)
 
     def score(self, statement: Statement) -> Score:
         on_topic = self.coverage(statement.distinct | statement.about)

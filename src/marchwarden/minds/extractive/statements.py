@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
+from marchwarden.minds.extractive.composed import Composed
+from marchwarden.minds.extractive.examples import Examples
 from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.minds.extractive.printed import printable
@@ -24,6 +26,7 @@ OF_ITS_LENGTH: Final = 20
 
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
 _FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
+_FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
 _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 
 
@@ -84,10 +87,14 @@ class _Page:
     known: Abbreviations
     rows: Rows
     lists: Lists
+    examples: Examples
+
+    def said(self, sentence: Sentence) -> Composed | None:
+        return self.rows.said(sentence) or self.lists.said(sentence) or self.examples.said(sentence)
 
     def states(self, sentence: Sentence, text: str) -> bool:
-        """Whether it is a statement of its own, and neither names columns or rows nor is a part of a list."""
-        if self.rows.is_heading(sentence) or self.lists.is_told(sentence):
+        """Whether it is a statement of its own, and neither names columns or rows nor is a part of another."""
+        if self.rows.is_heading(sentence) or self.lists.is_told(sentence) or self.examples.is_told(sentence):
             return False
         return states(sentence, text, self.document)
 
@@ -102,6 +109,7 @@ def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str
         known=abbreviations(document.text, asked, stems),
         rows=Rows(notebook, at),
         lists=Lists(notebook, at, stems),
+        examples=Examples(notebook, at, stems),
     )
 
 
@@ -112,7 +120,7 @@ def _in_passage(
     body = echo.sub(" ", notebook.text_of(passage))
     around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
-        composed = page.rows.said(sentence) or page.lists.said(sentence)
+        composed = page.said(sentence)
         text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
         is_statement = not is_order(text) if composed else page.states(sentence, text)
         if is_statement:
@@ -159,4 +167,6 @@ def states(sentence: Sentence, text: str, document: Document) -> bool:
         return False
     if document.layout != "prose":
         return bool(text)
+    if _FOR_MACHINES.match(text):
+        return False
     return len(text.split()) >= FEWEST_WORDS and _LOWER_WORD.search(text) is not None and text != document.title

@@ -1,0 +1,97 @@
+"""Code as statements: what a text shows is said with the sentence that introduces it, or the heading asked for.
+
+Code stands between fences, or is indented below what announces it. Of a long piece only the beginning is said; what
+is left of it stands for itself, line by line.
+"""
+
+import re
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from marchwarden.minds.extractive.composed import CLOSING, Composed, Line, line, sentences_of
+from marchwarden.minds.extractive.orders import is_order
+from marchwarden.notebook import Document, Notebook
+from marchwarden.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.ranking.terms import Stems
+
+LONGEST: Final = 200
+MOST_LINES: Final = 6
+MORE: Final = " …"
+
+_FENCED: Final = re.compile(r"^[ \t]*(?P<fence>```|~~~(?!~)).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
+_INDENTED: Final = re.compile(
+    r"(?:^\.\. (?:code|code-block|sourcecode)::[^\n]*|::[ \t]*)\n(?:[ \t]*\n)+(?:[ \t]+\S[^\n]*\n?|[ \t]*\n)+",
+    re.MULTILINE,
+)
+_ANNOUNCES: Final = re.compile(r"```|~~~|\.\. ")
+_INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
+
+
+class Examples:
+    """The code of one document of a notebook that something introduces."""
+
+    def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
+        asked = frozenset(stems.of(notebook.question))
+        self._composed: dict[str, Composed] = {}
+        self._told: set[str] = set()
+        for above, code in _introduced(notebook, document):
+            is_asked_for = above.is_heading and not asked.isdisjoint(stems.of(above.text))
+            if is_asked_for or _INTRODUCES.search(above.text):
+                self._compose(above, code)
+
+    def said(self, sentence: Sentence) -> Composed | None:
+        return self._composed.get(sentence.id)
+
+    def is_told(self, sentence: Sentence) -> bool:
+        """Whether it is said as a part of another."""
+        return sentence.id in self._told
+
+    def _compose(self, above: Line, code: Sequence[Line]) -> None:
+        beginning = list(_beginning(code, min(LONGEST, LONGEST_SENTENCE - len(above.opening) - len(MORE))))
+        shown = "; ".join(each.text for each in beginning if each.text)
+        if shown and not any(is_order(each.text) for each in beginning):
+            text = f"{above.opening} {shown}{MORE if len(beginning) < len(code) else ''}"
+            self._composed[above.id] = Composed(text, tuple(each.id for each in beginning), above.start)
+            self._told.update(each.id for each in beginning)
+
+
+def _beginning(code: Sequence[Line], room: int) -> Iterator[Line]:
+    for each in code[:MOST_LINES]:
+        room -= len(each.text) + len("; ")
+        if room < 0:
+            return
+        yield each
+
+
+def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
+    """Each piece of code, and the line above it."""
+    page = notebook.documents[document]
+    spans = _spans(page.text) if page.layout == "prose" else []
+    if not spans:
+        return
+
+    def is_code(sentence: Sentence) -> bool:
+        at = bisect(spans, (sentence.start, len(page.text))) - 1
+        return at >= 0 and sentence.start < spans[at][1]
+
+    above: Sentence | None = None
+    for found, sentences in groupby(sentences_of(notebook, document), is_code):
+        run = list(sentences)
+        if found and above:
+            yield line(page, above), [_shown(page, each) for each in run]
+        above = None if found else run[-1]
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where there is code, its first line and what announces it included."""
+    fenced = _FENCED.finditer(text) if "```" in text or "~~~" in text else ()
+    indented = _INDENTED.finditer(text) if "::" in text else ()
+    return sorted(match.span() for match in (*fenced, *indented))
+
+
+def _shown(page: Document, sentence: Sentence) -> Line:
+    """A line as it stands; of one that only says that code comes, nothing."""
+    text = "" if _ANNOUNCES.match(page.text, sentence.start) else page.text[sentence.start : sentence.end]
+    return Line(sentence.id, sentence.start, " ".join(text.split()))

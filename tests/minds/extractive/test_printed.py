@@ -1,0 +1,66 @@
+"""How a sentence is printed: the words that a reader sees, and none of the signs around them."""
+
+import pytest
+
+from marchwarden.minds.extractive.printed import plain, printable
+from tests.minds.extractive.notebooks import concluded, notebook_of
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("- **Nothing is lost.**", "Nothing is lost."),
+        ("**Note**: it floats", "Note: it floats"),
+        ("* an item", "an item"),
+        ("3) a step", "a step"),
+        ("> ### quoted", "quoted"),
+        ("[x] done", "done"),
+        (
+            "The [old\nbridge](https://a.example/b_(c)#d 'x') stands.",
+            "The [old bridge](https://a.example/b_(c)#d 'x') stands.",
+        ),
+        ('The [old\nbridge](https://a.example/b_(c)#d "x") stands.', "The old bridge stands."),
+        ("![a bridge](bridge.png) by [Ferris][1].", "a bridge by Ferris."),
+        ("See `the manual <https://a.example>`__ and :ref:`the guide <guide>`.", "See the manual and the guide."),
+        ("Call :func:`open` first.", "Call `open` first."),
+        ("Pass `**options`, `[a](b)` or x[0](1).", "Pass `**options`, `[a](b)` or x[0](1)."),
+        ("It is *very* old, 2 * 3 * 4 years, **a** to ***b***.", "It is very old, 2 * 3 * 4 years, a to b."),
+        ("f(**one, **two) and a*b*c", "f(**one, **two) and a*b*c"),
+        ("snake_case and __init__ stay", "snake_case and __init__ stay"),
+    ],
+)
+def test_words_are_printed_and_marks_are_not(written: str, printed: str) -> None:
+    assert plain(printable(written)) == printed
+
+
+async def test_an_answer_holds_no_stars_and_no_addresses_and_its_excerpt_holds_them() -> None:
+    text = "The **Alder Bridge** was opened by [Maud Ferris](https://a.example/ferris) in 1931."
+    notebook = notebook_of("Who opened the Alder Bridge?", text)
+    (claim,) = (await concluded(notebook)).claims
+    assert claim.text == "The Alder Bridge was opened by Maud Ferris in 1931."
+    assert [notebook.excerpt(each).verbatim for each in claim.evidence] == [text]
+
+
+async def test_what_stands_below_a_name_is_said_of_it() -> None:
+    news = "## 3.34 (2023-07-22)\n\n- A new ferry.\n- The plugin system is new.\n"
+    text = f"# Releases\n\n{news}\n## Plans\n\nThe plugin system will grow.\n"
+    draft = await concluded(notebook_of("Which release has the new plugin system?", text))
+    assert draft.claims[0].text == "3.34 (2023-07-22): The plugin system is new."
+    assert "The plugin system will grow." in [claim.text for claim in draft.claims]
+
+
+async def test_a_heading_that_only_numbers_a_section_names_nothing() -> None:
+    text = "# Paper\n\n## 2.1 Methods\n\nThe ferry was weighed by the crew at noon.\n"
+    draft = await concluded(notebook_of("Who weighed the ferry at noon?", text))
+    assert draft.claims[0].text == "The ferry was weighed by the crew at noon."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [".. |CI| image:: https://a.example/ferry.svg", "[ferry]: https://a.example/ferry", "<!-- the ferry is here -->"],
+)
+async def test_what_is_written_for_machines_states_nothing(line: str) -> None:
+    draft = await concluded(
+        notebook_of("Where is the ferry?", f"{line}\n\nThe ferry lies at the quay of Senn today.\n")
+    )
+    assert [claim.text for claim in draft.claims] == ["The ferry lies at the quay of Senn today."]
