@@ -49,8 +49,9 @@ async def test_what_stands_below_a_name_is_said_of_it() -> None:
     assert "The plugin system will grow." in [claim.text for claim in draft.claims]
 
 
-async def test_a_heading_that_only_numbers_a_section_names_nothing() -> None:
-    text = "# Paper\n\n## 2.1 Methods\n\nThe ferry was weighed by the crew at noon.\n"
+@pytest.mark.parametrize("heading", ["2.1 Methods", "Check-ups", "Weighing"])
+async def test_a_heading_that_only_numbers_a_section_or_says_its_topic_names_nothing(heading: str) -> None:
+    text = f"# Paper\n\n## {heading}\n\nThe ferry was weighed by the crew at noon.\n"
     draft = await concluded(notebook_of("Who weighed the ferry at noon?", text))
     assert draft.claims[0].text == "The ferry was weighed by the crew at noon."
 

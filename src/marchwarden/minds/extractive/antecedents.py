@@ -17,7 +17,8 @@ FARTHEST: Final = 4
 _OPENS_WITH_PRONOUN: Final = re.compile(
     r"(?:this|these|that|those|it|its|he|his|she|her|they|their|such|both)\b", re.IGNORECASE
 )
-_A_NAME: Final = re.compile(r"(?!\d[\d.]*\s+\w)(?=\S*[\d_.`()\"-]|[a-z]+[A-Z])\S+(?:\s+\([^()]+\))?")
+_A_NAME: Final = re.compile(r"(?!\d[\d.]*\s+\w)(?=\S*[\d_.`()\"]|[a-z]+(?:-|[A-Z]))\S+(?:\s+\([^()]+\))?")
+"""Not a word like any other, though it may have a hyphen: `Meet-ups`."""
 
 
 @dataclass(frozen=True)
