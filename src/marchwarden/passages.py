@@ -108,7 +108,7 @@ def looks_like_a_row(line: str) -> bool:
 
 def is_marked(text: str, heading: Sentence) -> bool:
     """Whether it is written as a heading, and not only taken for one because it stands alone."""
-    below = text[heading.end :].lstrip(" \t").removeprefix("\n").partition("\n")[0]
+    below = text[heading.end : heading.end + 2 * LONGEST_HEADING].lstrip(" \t").removeprefix("\n").partition("\n")[0]
     return text.startswith("#", heading.start) or _UNDERLINE.fullmatch(below) is not None
 
 
@@ -194,7 +194,7 @@ def _is_shown(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     """Whether it is indented below a line that announces code."""
     if not text[lines[at][0]].isspace():
         return False
-    above = (text[slice(*line)].strip() for line in reversed(lines[:at]))
+    above = (text[slice(*lines[near])].strip() for near in range(at - 1, -1, -1))
     before = next((line for line in above if line), "")
     return before.endswith("::") or before.startswith(_DIRECTS)
 

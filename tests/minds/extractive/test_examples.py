@@ -23,14 +23,26 @@ def told(notebook: Notebook) -> list[str]:
 async def test_code_is_told_and_cited_with_what_introduces_it(text: str) -> None:
     notebook = notebook_of(ASKED, text)
     first = (await concluded(notebook)).claims[0]
-    assert first.text == f"To install it with sails, use: {COMMAND}"
+    assert first.text == "To install it with sails, use: `pip install ferry[sails]`"
     (excerpt,) = (notebook.excerpt(each).verbatim for each in first.evidence)
     assert excerpt.startswith("To install it with sails, use:")
     assert excerpt.endswith(COMMAND)
 
 
+@pytest.mark.parametrize("line", ["$ ferry", ">>> ferry", "... ferry", "ferry"])
+def test_code_is_told_without_its_prompt(line: str) -> None:
+    assert told(notebook_of("How do I call it?", f"Call it like this:\n\n```\n{line}\n```\n")) == [
+        "Call it like this: `ferry`"
+    ]
+
+
+def test_code_with_marks_of_its_own_is_told_as_it_stands() -> None:
+    text = "Call it like this:\n\n```\necho `ferry`\n```\n"
+    assert told(notebook_of("How do I call it?", text)) == ["Call it like this: echo `ferry`"]
+
+
 def test_code_that_is_told_with_its_introduction_is_not_told_again() -> None:
-    assert COMMAND not in told(notebook_of(ASKED, FENCED))
+    assert not [each for each in told(notebook_of(ASKED, FENCED)) if each.startswith(COMMAND)]
 
 
 def test_of_long_code_the_beginning_is_told_and_the_rest_stands_for_itself() -> None:
@@ -40,13 +52,13 @@ def test_of_long_code_the_beginning_is_told_and_the_rest_stands_for_itself() -> 
     ]
     text = f"Cross all rivers like this:\n\n```\n{chr(10).join(lines)}\n```\n"
     first, *rest = sorted(told(notebook_of("How do I cross all rivers?", text)), key=len, reverse=True)
-    assert first == f"Cross all rivers like this: {'; '.join(lines[:5])} …"
+    assert first == f"Cross all rivers like this: {'; '.join(f'`{line}`' for line in lines[:5])} …"
     assert sorted(rest) == sorted(lines[5:])
 
 
 def test_a_heading_introduces_code_if_it_is_asked_for() -> None:
     text = "# Ferry\n\n## Installing\n\n```\npip install ferry\n```\n\n## Mooring\n\n```\nferry moor --now\n```\n"
-    assert told(notebook_of("What does installing take?", text))[0] == "Installing: pip install ferry"
+    assert told(notebook_of("What does installing take?", text))[0] == "Installing: `pip install ferry`"
     assert "ferry moor --now" in told(notebook_of("What does installing take?", text))
 
 

@@ -26,6 +26,7 @@ _INDENTED: Final = re.compile(
     re.MULTILINE,
 )
 _ANNOUNCES: Final = re.compile(r"```|~~~|\.\. ")
+_PROMPT: Final = re.compile(r"^(?:\$|>>>|\.\.\.)\s+")
 _INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
 
 
@@ -92,6 +93,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _shown(page: Document, sentence: Sentence) -> Line:
-    """A line as it stands; of one that only says that code comes, nothing."""
+    """A line without its prompt, marked as code; of one that only says that code comes, nothing."""
     text = "" if _ANNOUNCES.match(page.text, sentence.start) else page.text[sentence.start : sentence.end]
-    return Line(sentence.id, sentence.start, " ".join(text.split()))
+    code = " ".join(_PROMPT.sub("", text, count=1).split())
+    return Line(sentence.id, sentence.start, f"`{code}`" if code and "`" not in code else code)
