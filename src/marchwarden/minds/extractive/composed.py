@@ -1,4 +1,4 @@
-"""A statement made of more than one line, and what it is therefore cited with."""
+"""Statements made of more than one line, and what they are therefore cited with."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import Final
 from marchwarden.minds.extractive.printed import printable
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import Sentence
+from marchwarden.ranking.terms import Stems
 
 CLOSING: Final = r"[\"'”’)\]*_`]*$"
 """What may stand behind the last sign of a sentence."""
@@ -38,6 +39,27 @@ class Line:
         """As it is said before what it introduces."""
         text = self.text.removesuffix(":") if self.text.endswith("::") else self.text
         return text if _OPENS.search(text) else f"{text}:"
+
+
+class Compositions:
+    """Statements that are made of several lines of one document, and the lines that are told in them."""
+
+    def __init__(self, notebook: Notebook, stems: Stems) -> None:
+        self._asked = frozenset(stems.of(notebook.question))
+        self._stems = stems
+        self._composed: dict[str, Composed] = {}
+        self._told: set[str] = set()
+
+    def said(self, sentence: Sentence) -> Composed | None:
+        return self._composed.get(sentence.id)
+
+    def is_told(self, sentence: Sentence) -> bool:
+        """Whether it is said as a part of another, and tells nothing without it."""
+        return sentence.id in self._told
+
+    def is_asked_for(self, above: Line) -> bool:
+        """Whether it is a heading with a word of the question, which introduces what stands below it."""
+        return above.is_heading and not self._asked.isdisjoint(self._stems.of(above.text))
 
 
 def line(page: Document, sentence: Sentence) -> Line:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from marchwarden.minds.extractive.composed import CLOSING, Composed, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
@@ -30,24 +30,14 @@ _PROMPT: Final = re.compile(r"^(?:\$|>>>|\.\.\.)\s+")
 _INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
 
 
-class Examples:
+class Examples(Compositions):
     """The code of one document of a notebook that something introduces."""
 
     def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
-        asked = frozenset(stems.of(notebook.question))
-        self._composed: dict[str, Composed] = {}
-        self._told: set[str] = set()
+        super().__init__(notebook, stems)
         for above, code in _introduced(notebook, document):
-            is_asked_for = above.is_heading and not asked.isdisjoint(stems.of(above.text))
-            if is_asked_for or _INTRODUCES.search(above.text):
+            if self.is_asked_for(above) or _INTRODUCES.search(above.text):
                 self._compose(above, code)
-
-    def said(self, sentence: Sentence) -> Composed | None:
-        return self._composed.get(sentence.id)
-
-    def is_told(self, sentence: Sentence) -> bool:
-        """Whether it is said as a part of another."""
-        return sentence.id in self._told
 
     def _compose(self, above: Line, code: Sequence[Line]) -> None:
         beginning = list(_beginning(code, min(LONGEST, LONGEST_SENTENCE - len(above.opening) - len(MORE))))

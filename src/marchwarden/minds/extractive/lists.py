@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from marchwarden.minds.extractive.composed import CLOSING, Composed, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
 from marchwarden.minds.extractive.orders import is_order
 from marchwarden.notebook import Document, Notebook
 from marchwarden.passages import LONGEST_SENTENCE, Sentence
@@ -23,24 +23,14 @@ _ANY_ITEM: Final = re.compile(rf"^[ \t]*{_ITEM.pattern}", re.MULTILINE)
 _SENTENCE: Final = re.compile(rf"[.!?…]{CLOSING}")
 
 
-class Lists:
+class Lists(Compositions):
     """The lists of one document of a notebook that something introduces."""
 
     def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
-        asked = frozenset(stems.of(notebook.question))
-        self._composed: dict[str, Composed] = {}
-        self._told: set[str] = set()
+        super().__init__(notebook, stems)
         for above, items in _introduced(notebook, document):
-            is_asked_for = above.is_heading and not asked.isdisjoint(stems.of(above.text))
-            if is_asked_for or above.text.rstrip("*_`").endswith(":"):
+            if self.is_asked_for(above) or above.text.rstrip("*_`").endswith(":"):
                 self._compose(above, items)
-
-    def said(self, sentence: Sentence) -> Composed | None:
-        return self._composed.get(sentence.id)
-
-    def is_told(self, sentence: Sentence) -> bool:
-        """Whether it is said as a part of another, and tells nothing without it."""
-        return sentence.id in self._told
 
     def _compose(self, above: Line, items: Sequence[Line]) -> None:
         are_fragments = not any(_SENTENCE.search(item.text) for item in items)
