@@ -75,6 +75,12 @@ def test_no_sentence_goes_across_a_tear():
     assert pieces == ["It was called", "Qaumi", "by all."]
 
 
+def test_a_heading_underlined_with_waves_opens_no_fence():
+    text = "Ferries\n~~~~~~~\n\nThe ferry crosses\nat noon. It is\nslow.\n"
+    sentences = [text[each.start : each.end] for passage in split(text) for each in passage.sentences]
+    assert sentences == ["Ferries", "The ferry crosses\nat noon.", "It is\nslow."]
+
+
 def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():
     text = "Run it:\n\n```\n# not a heading\nmake ask\nmake test\n```\n\nThen read on.\n"
     passages = split(text)

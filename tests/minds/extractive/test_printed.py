@@ -49,6 +49,19 @@ async def test_what_stands_below_a_name_is_said_of_it() -> None:
     assert "The plugin system will grow." in [claim.text for claim in draft.claims]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Plugins\n\n## ferry-sails\n\nThe plugin ferry-sails hoists the sails.\n",
+        "A page on boats.\n\nferry-1931-4\n\nThe plugin hoists the sails.\n",
+    ],
+    ids=["said already", "not marked as a heading"],
+)
+async def test_a_name_is_not_said_twice_and_a_line_that_only_stands_alone_is_none(text: str) -> None:
+    draft = await concluded(notebook_of("Which plugin hoists the sails?", text))
+    assert draft.claims[0].text.startswith("The plugin")
+
+
 @pytest.mark.parametrize("heading", ["2.1 Methods", "Check-ups", "Weighing"])
 async def test_a_heading_that_only_numbers_a_section_or_says_its_topic_names_nothing(heading: str) -> None:
     text = f"# Paper\n\n## {heading}\n\nThe ferry was weighed by the crew at noon.\n"
