@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.minds.extractive.composed import sentences_of
 from marchwarden.minds.extractive.printed import printable
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.notebook import Notebook
@@ -37,9 +38,9 @@ def leans_back(text: str) -> bool:
 
 def spoken_of(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...]:
     """The nearest sentence before a leaning one that stands by itself, or the heading; none for what needs none."""
-    passages = [each for each in notebook.passages if each.document == statement.passage.document]
-    before = [sentence for each in passages for sentence in each.sentences if sentence.start < statement.start]
-    page = notebook.documents[statement.passage.document].text
+    at = statement.passage.document
+    before = [sentence for sentence in sentences_of(notebook, at) if sentence.start < statement.start]
+    page = notebook.documents[at].text
     nearest = FARTHEST if leans_back(statement.text) else 0
     for distance, sentence in enumerate(reversed(before), 1):
         if sentence.is_heading:
