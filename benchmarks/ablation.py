@@ -22,14 +22,16 @@ from typing import Final
 
 import anyio
 
-from marchwarden.evaluation.comparing import Difference, compared
-from marchwarden.evaluation.judging import Judge, Judgement
+from marchwarden.evaluation.compare import Difference, compared
+from marchwarden.evaluation.judge import Judge, Judgement
 from marchwarden.evaluation.suite import Question, Suite
-from marchwarden.minds.extractive import ExtractiveMind, choosing, company, queries, scoring, statements
-from marchwarden.minds.extractive.examples import Examples
+from marchwarden.evidence.ranking.semantic import Meaning, Similarity
+from marchwarden.minds.extractive import ExtractiveMind, queries, scoring, statements
+from marchwarden.minds.extractive import answer as choosing
+from marchwarden.minds.extractive import document_boost as company
+from marchwarden.minds.extractive.code_blocks import Examples
 from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.rows import Rows
-from marchwarden.ranking.semantic import Meaning, Similarity
 from marchwarden.researchers.files import FilesResearcher
 
 FIGURES: Final = ("answer_said", "all_gold_documents_cited", "abstention_auroc")

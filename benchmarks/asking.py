@@ -19,8 +19,8 @@ from pathlib import Path
 import anyio
 
 from benchmarks.index import Spent, questions, standard_library, texts
-from marchwarden.loop import Investigator
-from marchwarden.notebook import Query
+from marchwarden.core.notebook import Query
+from marchwarden.loop.investigator import Investigator
 from marchwarden.researchers.files import FilesResearcher
 
 ASKED = 100

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cli.in_process import bare_environment
-from tests.fleet.engine import Hand, Server, running, temporal
-from tests.fleet.questions import written
+from tests.temporal.engine import Hand, Server, running, temporal
+from tests.temporal.questions import written
 from tests.world.model_orders import Orders
 from tests.world.world import World
 

@@ -22,11 +22,11 @@ from benchmarks.asking import Asking, Waits, timed, waited
 from benchmarks.corpus import documents, laid_out
 from benchmarks.index import Spent
 from benchmarks.plot import Line, plot
-from marchwarden.loop import Investigator
+from marchwarden.core.notebook import Query
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.notebook import Query
 from marchwarden.researchers.files.tools import FilesSource
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 FEWEST = 1_000
 STEP = 10

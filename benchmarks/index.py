@@ -24,9 +24,9 @@ from pathlib import Path
 import anyio
 import tantivy
 
+from marchwarden.core.notebook import Query
+from marchwarden.core.passages import Layout, split
 from marchwarden.extraction import Extractor, Unreadable
-from marchwarden.notebook import Query
-from marchwarden.passages import Layout, split
 from marchwarden.researchers.files.models import Folder, FoundFile, IndexSettings
 from marchwarden.researchers.files.scan import read, scan
 from marchwarden.researchers.files.tools import MOST_HITS, FilesSource

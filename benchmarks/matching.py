@@ -16,18 +16,18 @@ from typing import Final
 
 import anyio
 
-from marchwarden.budget import Allowance
-from marchwarden.evaluation.judging import Judge
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Draft, Notebook, Thought
+from marchwarden.evaluation.judge import Judge
 from marchwarden.evaluation.suite import Question, Suite
-from marchwarden.fitting import Outcome, Weight, fitted, logistic
+from marchwarden.evidence.logistic import Outcome, Weight, fitted, logistic
+from marchwarden.evidence.ranking.semantic import Meaning, Similarity
 from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.minds.extractive.answer_signs import Signs, signs
 from marchwarden.minds.extractive.mind import _read
-from marchwarden.minds.extractive.signs import Signs, signs
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.notebook import Draft, Notebook, Thought
-from marchwarden.ranking.semantic import Meaning, Similarity
-from marchwarden.ranking.terms import Stems
 from marchwarden.researchers.files.agent import FilesResearcher
+from marchwarden.text.words import Stems
 
 HELPS: Final = frozenset(
     {"bears", "standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"}

@@ -15,9 +15,9 @@ from pathlib import Path
 import anyio
 
 from marchwarden.contract import ResearchConstraints, ResearchResult
-from marchwarden.loop import Investigator
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.minds.select import chosen_mind
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.protocols import Researcher
@@ -25,7 +25,7 @@ from marchwarden.researchers.arxiv import ArxivResearcher
 from marchwarden.researchers.database import DatabaseResearcher
 from marchwarden.researchers.files import FilesResearcher
 from marchwarden.researchers.web import WebResearcher
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.world.model_orders import Orders
 from tests.world.world import World
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import anyio
 import httpx2
 
-from marchwarden.pricing import Prices
-from marchwarden.replay import without_source
-from marchwarden.store import Store
-from marchwarden.ui.application import application
-from marchwarden.ui.desk import Desk
-from marchwarden.ui.house import House
+from marchwarden.audit.prices import Prices
+from marchwarden.audit.replay import without_source
+from marchwarden.storage.store import Store
+from marchwarden.ui.app import application
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.jobs import Desk
 from tests.investigating import an_investigator
 from tests.reports.samples import Cited, Told, written
 

@@ -24,10 +24,10 @@ from pathlib import Path
 import anyio
 
 from marchwarden.researchers.database.jobs import Errand, Limits
+from marchwarden.researchers.database.location import Database
 from marchwarden.researchers.database.models import Schema
-from marchwarden.researchers.database.place import Database
-from marchwarden.researchers.database.questions import Questions
-from marchwarden.researchers.database.running import Runner
+from marchwarden.researchers.database.nl2sql import Questions
+from marchwarden.researchers.database.runner import Runner
 
 MOST_ROWS = 20_000
 MOST_COLUMNS = 6

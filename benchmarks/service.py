@@ -31,12 +31,12 @@ from mcp.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.wire.callers import Caller, Guests, House, Terms
-from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import build_server
-from marchwarden.wire.service import Service
-from marchwarden.wire.serving import settle
-from tests.wire.scripted import STEPS, result
+from marchwarden.mcp.clients import Caller, Guests, House, Terms
+from marchwarden.mcp.http_server import serve_http
+from marchwarden.mcp.serve import settle
+from marchwarden.mcp.server import build_server
+from marchwarden.mcp.service import Service
+from tests.mcp.scripted import STEPS, result
 
 CALLS = 2_000
 ROUNDS = 3

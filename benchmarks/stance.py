@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from marchwarden.ranking.semantic import Meaning
-from marchwarden.ranking.terms import Stems
-from marchwarden.stance import Stances
+from marchwarden.evidence.ranking.semantic import Meaning
+from marchwarden.evidence.stance import Stances
+from marchwarden.text.words import Stems
 
 _BRACKETS = re.compile(r"-[LR][RSC]B-|``|''")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import anyio
 
 from marchwarden.fetching import FetchSettings
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.select import chosen_mind
 from marchwarden.researchers.web import WebResearcher
 from tests.world.model_orders import Orders
 from tests.world.pages import QUESTION, SITES

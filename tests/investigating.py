@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from marchwarden.archive import digest
-from marchwarden.loop import Investigator, Pace
+from marchwarden.core.digest import digest
+from marchwarden.loop.investigator import Investigator, Pace
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.store import Store
-from marchwarden.trace import Journal
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Journal
 from tests.world.memory import MemorySource
 
 QUESTION = "When was the Alder Bridge opened and by whom?"

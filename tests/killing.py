@@ -15,11 +15,11 @@ from pathlib import Path
 
 import anyio
 
+from marchwarden.audit.replay import differences
 from marchwarden.contract import ResearchResult
 from marchwarden.protocols import Progress
-from marchwarden.replay import differences
 from marchwarden.researchers.files import FilesResearcher
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.world.folder import a_folder
 
 QUESTION = "When was the Alder Bridge opened and by whom?"

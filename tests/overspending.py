@@ -17,10 +17,10 @@ from typing import Final
 import anyio
 
 from marchwarden.contract import Depth, GapCategory, ResearchConstraints, ResearchResult
-from marchwarden.minds.choosing import chosen_mind
-from marchwarden.notebook import Document
-from marchwarden.store import Store
-from marchwarden.trace import Entry
+from marchwarden.core.notebook import Document
+from marchwarden.minds.select import chosen_mind
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Entry
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import SHELF, MemorySource, note
 from tests.world.model_orders import Orders

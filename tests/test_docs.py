@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Done, Shell, bare_environment
 
 ROOT = Path(__file__).parent.parent

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from marchwarden.cli.working import worker
-from tests.fleet.engine import ROOT
+from marchwarden.cli.commands.worker import worker
+from tests.temporal.engine import ROOT
 
 yaml = pytest.importorskip("yaml", reason="nothing to read YAML with: pip install pyyaml")
 

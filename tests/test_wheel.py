@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
 from tests.test_docs import ROOT, examples
 
@@ -107,7 +107,7 @@ def test_it_holds_every_file_of_the_package_that_is_not_code(wheel: Path):
         check=True,
     )
     ours = {name.removeprefix("src/") for name in listed.stdout.splitlines() if DATA.match(name.removeprefix("src/"))}
-    assert {"marchwarden/py.typed", "marchwarden/prices.toml", "marchwarden/reports/report.css"} <= ours
+    assert {"marchwarden/py.typed", "marchwarden/audit/prices.toml", "marchwarden/reports/report.css"} <= ours
     assert any("/suites/" in name for name in ours)
     assert ours <= set(zipfile.ZipFile(wheel).namelist())
 

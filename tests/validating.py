@@ -6,17 +6,11 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden.contract import (
-    Citation,
-    ConfidenceFactors,
-    CostMetadata,
-    ResearchRequest,
-    ResearchResult,
-)
+from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, ResearchRequest, ResearchResult
+from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Document, Hit
-from marchwarden.record import Opening, Record
-from marchwarden.store import Store
+from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.store import Store
 from tests.world.memory import MemorySource
 
 OPENING = Opening(ResearchRequest(question="q"), "memory", "memory", {}, "extractive", 0)

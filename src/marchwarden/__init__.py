@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from marchwarden.asking import ask
     from marchwarden.contract import ResearchResult
+    from marchwarden.loop.ask import ask
 
 __all__ = ["ResearchResult", "ask"]
 
-_HOMES: Final = {"ask": "marchwarden.asking", "ResearchResult": "marchwarden.contract"}
+_HOMES: Final = {"ask": "marchwarden.loop.ask", "ResearchResult": "marchwarden.contract"}
 
 
 def __getattr__(name: str) -> object:

@@ -209,6 +209,6 @@ class ResearchResult(_Sent):
 
     def _repr_html_(self) -> str:
         """How a notebook shows it; the view is loaded only there."""
-        from marchwarden.reports.glance import glance  # noqa: PLC0415 - only a notebook pays for it
+        from marchwarden.reports.notebook_repr import glance  # noqa: PLC0415 - only a notebook pays for it
 
         return glance(self)

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from marchwarden.budget import Allowance
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult
-from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
-from marchwarden.passages import Passage
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.core.passages import Passage
 
 Tell = Callable[[str], Coroutine[object, object, None]]
 """Takes a line about work in progress."""

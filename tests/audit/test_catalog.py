@@ -6,9 +6,9 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.audit.catalog import Errand, Shelf, Summary, members, same_question, searched, summary_of
 from marchwarden.contract import Dispatch
-from marchwarden.store import Store
-from marchwarden.ui.shelf import Errand, Shelf, Summary, members, same_question, searched, summary_of
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.samples import Cited, Told, written
 

@@ -1,9 +1,9 @@
-from marchwarden.costs import ledger, summed, total
+from marchwarden.audit.costs import ledger, summed, total
+from marchwarden.audit.prices import Price, Prices
+from marchwarden.core.notebook import Draft, Plan, Query, Reading, Thought, Usage
 from marchwarden.errors import MindError
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Draft, Plan, Query, Reading, Thought, Usage
-from marchwarden.pricing import Price, Prices
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 
 PRICES = Prices({"scripted": Price(input=10, output=50), "extractive-v2": Price(0, 0)})

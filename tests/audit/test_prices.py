@@ -1,8 +1,8 @@
 import pytest
 
+from marchwarden.audit.prices import Prices
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
-from marchwarden.notebook import Usage
-from marchwarden.pricing import Prices
 
 
 def test_a_listed_model_has_a_price_and_an_unknown_one_has_none(tmp_path):

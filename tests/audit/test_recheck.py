@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.audit.recheck import Patience, Standing, Statement, Visit, revisit, statements
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import InvalidInput, MalformedTrace, SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings
-from marchwarden.notebook import Document, Hit
-from marchwarden.record import Record
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
-from marchwarden.store import Store
-from marchwarden.validation import Patience, Standing, Statement, Visit, revisit, statements
+from marchwarden.storage.record import Record
+from marchwarden.storage.store import Store
 from tests.validating import OPENING, Later, a_run
 from tests.world.memory import BRIDGE, COOKING, FERRIS, note
 from tests.world.world import World

@@ -2,13 +2,13 @@ import socket
 
 import pytest
 
+from marchwarden.audit.replay import closed_sockets, rerun
+from marchwarden.audit.verify import verify
+from marchwarden.core.notebook import Claim, Draft, Plan, Query, Reading, Thought
 from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Draft, Plan, Query, Reading, Thought
-from marchwarden.replay import closed_sockets, rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator, cut_otherwise
 from tests.world.memory import MemorySource
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marchwarden.audit.verify import verify
 from marchwarden.errors import InvalidInput, MalformedTrace
-from marchwarden.store import Store
-from marchwarden.trace import Journal
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Journal
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource, note
 

@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks.ablation import FIGURES, PARTS, taken_apart, without
-from marchwarden.evaluation.scorers import MEASURES
+from marchwarden.evaluation.metrics import MEASURES
 from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
 from marchwarden.minds.extractive import scoring
 

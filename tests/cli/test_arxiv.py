@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from marchwarden.cli.arxiv import arxiv
+from marchwarden.cli.commands.arxiv import arxiv
 from marchwarden.errors import InvalidInput
 from marchwarden.settings import Settings
 from tests.world.world import World

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from marchwarden.confidence import KEPT, Rubric
 from marchwarden.contract import ConfidenceFactors
+from marchwarden.evidence.confidence import KEPT, Rubric
 from tests.cli.in_process import Shell
 from tests.evaluation.results import QUESTIONS, SUITE, written
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.completing import SHELLS
-from marchwarden.store import Store
+from marchwarden.cli.commands.completion import SHELLS
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import Told, written
 

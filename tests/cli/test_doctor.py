@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.reaching import Service, in_use, services
-from marchwarden.cli.variables import KEYS
-from marchwarden.store import Store
+from marchwarden.cli.doctor_network import Service, in_use, services
+from marchwarden.cli.environment import KEYS
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Done, Shell
 from tests.reports.samples import Cited, Told, written
 

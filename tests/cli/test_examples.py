@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from marchwarden.cli.help import SECTIONS
 from marchwarden.cli.main import marchwarden
-from marchwarden.cli.sections import SECTIONS
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.world.folder import a_folder
 
@@ -26,7 +26,7 @@ NOT_RUN = {
     r"marchwarden ask .*--researcher web": "asks the web: tests/cli/test_web.py",
     r"marchwarden arxiv (?:add|info|remove) ": "asks arXiv, or needs what was asked for: tests/cli/test_arxiv.py",
     r"marchwarden (?:worker|runs) ": "needs a Temporal server: tests/fleet",
-    r"marchwarden eval ": "measures for a minute: tests/cli/test_evaluating.py",
+    r"marchwarden eval ": "measures for a minute: tests/cli/test_eval.py",
 }
 NOBODY = {"MARCHWARDEN_WIKIPEDIA_URL": "http://127.0.0.1:9", "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api"}
 

@@ -5,10 +5,10 @@ import re
 
 from rich.console import Console, RenderableType
 
+from marchwarden.audit.verify import Check
 from marchwarden.cli import formatter
 from marchwarden.contract import Citation, Gap, GapCategory
-from marchwarden.trace import Entry
-from marchwarden.verification import Check
+from marchwarden.storage.trace import Entry
 from tests.test_contract import a_result
 
 RESULT = """\

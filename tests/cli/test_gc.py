@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.archive import digest
-from marchwarden.cli.collecting import surveyed
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.audit.verify import verify
+from marchwarden.cli.commands.gc import surveyed
+from marchwarden.core.digest import digest
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.reports.samples import Cited, Told, written
 

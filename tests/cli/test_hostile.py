@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.reports.hostile import batches, hostile, some_attacks
 from tests.reports.samples import Told, noted, written

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.starting import dotenv
-from marchwarden.cli.variables import VARIABLES
-from marchwarden.orchestrator.registry import Registry
-from marchwarden.pricing import Prices
+from marchwarden.audit.prices import Prices
+from marchwarden.cli.commands.init import dotenv
+from marchwarden.cli.environment import VARIABLES
+from marchwarden.orchestrator.external import Registry
 from marchwarden.settings import parsed_dotenv
 from tests.cli.in_process import Shell
 

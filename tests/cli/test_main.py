@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from marchwarden.contract import ResearchResult
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 
 QUESTION = "When was the Alder Bridge opened?"

@@ -5,9 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden.cli.hosts import PLACES
-from marchwarden.cli.variables import KEYS
-from marchwarden.wire.client import RemoteResearcher
+from marchwarden.cli.commands.mcp_config import PLACES
+from marchwarden.cli.environment import KEYS
+from marchwarden.mcp.client import RemoteResearcher
 from tests.cli.in_process import Shell
 
 

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 QUESTION = (
     "How long is the main span of the Alder Bridge, what was the strongest gust measured on its deck in the study, "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import Told, written
 

@@ -7,8 +7,8 @@ import anyio
 import pytest
 from rich.console import Console
 
-from marchwarden.cli.watching import Watcher
-from marchwarden.logs.setting import set_up
+from marchwarden.cli.progress import Watcher
+from marchwarden.logs.setup import set_up
 from marchwarden.protocols import Progress
 from tests.cli.in_process import restored_log
 

@@ -6,8 +6,8 @@ import re
 
 from rich.console import Console, Group
 
+from marchwarden.audit.recheck import Standing, Statement, Visit
 from marchwarden.cli import formatter
-from marchwarden.validation import Standing, Statement, Visit
 from tests.world.pages import QUESTION
 from tests.world.world import World
 

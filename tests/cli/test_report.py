@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from marchwarden.cli.reporting import FORMATS, report
+from marchwarden.cli.commands.report import FORMATS, report
 from marchwarden.errors import InvalidInput
 from marchwarden.settings import Settings
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.reports.samples import Cited, Told, written
 
 SPAN = Cited("https://example.org/a", "The span is 212 metres long.", "Spans")

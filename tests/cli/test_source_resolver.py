@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.origins import Origins
+from marchwarden.audit.recheck import Standing, Visit, revisit
+from marchwarden.cli.source_resolver import Origins
 from marchwarden.contract import ResearchRequest
-from marchwarden.notebook import Document, Hit
-from marchwarden.record import Opening, Record
+from marchwarden.core.notebook import Document, Hit
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Paper, library_folder
-from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import Settings
-from marchwarden.validation import Standing, Visit, revisit
+from marchwarden.storage.record import Opening, Record
 from tests.validating import a_run
 from tests.world.memory import note
 from tests.world.world import World

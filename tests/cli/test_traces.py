@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.reports.samples import Cited, Told, written
 

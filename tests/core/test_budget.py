@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.budget import Budget, tokens_in
 from marchwarden.contract import ResearchConstraints
+from marchwarden.core.budget import Budget, tokens_in
 
 AMOUNTS = st.one_of(st.integers(-10_000, 10_000), st.just(10**12))
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.clean import TEAR
-from marchwarden.passages import LONGEST_SENTENCE, split
+from marchwarden.core.passages import LONGEST_SENTENCE, split
+from marchwarden.text.sanitize import TEAR
 
 WORDS = st.sampled_from(
     [

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from marchwarden.contract import ResearchConstraints, ResearchRequest
+from marchwarden.core.request import checked, refusal
 from marchwarden.errors import InvalidInput
-from marchwarden.refusals import checked, refusal
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.passages import Layout, split
-from marchwarden.tables import Tables, parted
+from marchwarden.core.passages import Layout, split
+from marchwarden.core.tables import Tables, parted
 
 MARKDOWN = """# Harbour
 

@@ -4,15 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from marchwarden.contract import (
-    Citation,
-    ConfidenceFactors,
-    CostMetadata,
-    Gap,
-    GapCategory,
-    ResearchResult,
-)
-from marchwarden.evaluation.judging import Judgement
+from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
+from marchwarden.evaluation.judge import Judgement
 from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
 
 BRIDGE = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.evaluation.comparing import compared
+from marchwarden.evaluation.compare import compared
 from marchwarden.evaluation.suite import Question
 from tests.evaluation.results import a_judgement
 

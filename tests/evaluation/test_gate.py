@@ -6,7 +6,7 @@ from marchwarden.contract import ResearchRequest
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.gate import Gate, gate_of, parsed
 from marchwarden.evaluation.report import Report
-from marchwarden.evaluation.running import Answers, Task, answer_all
+from marchwarden.evaluation.run import Answers, Task, answer_all
 from marchwarden.evaluation.suite import Suite
 from marchwarden.researchers.files import FilesResearcher
 from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.evaluation.calibration import Bin, Outcome, reliability
-from marchwarden.evaluation.page import page
-from marchwarden.evaluation.picture import reliability_curve
+from marchwarden.evaluation.html_report import page
+from marchwarden.evaluation.reliability_chart import reliability_curve
 from marchwarden.evaluation.report import Report
 from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.archive import Archive
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.evaluation.judging import Judge, covered, plain
+from marchwarden.evaluation.judge import Judge, covered, plain
 from marchwarden.evaluation.suite import Evidence, Question
+from marchwarden.storage.archive import Archive
 from tests.evaluation.results import BRIDGE, NOTHING, QUESTIONS, REFUSAL, SENN, SUITE, a_citation, a_result
 
 JUDGE = Judge(SUITE)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evaluation.scorers import MEASURES, auroc, figures, outcomes, percentile
+from marchwarden.evaluation.metrics import MEASURES, auroc, figures, outcomes, percentile
 from marchwarden.evaluation.suite import Question
 from tests.evaluation.results import a_judgement
 

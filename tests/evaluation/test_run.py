@@ -6,7 +6,7 @@ import pytest
 
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.evaluation.running import Answers, Task, answer_all
+from marchwarden.evaluation.run import Answers, Task, answer_all
 from tests.evaluation.results import a_result
 
 TASKS = [Task(name, ResearchRequest(question=f"What is {name}?")) for name in ("a", 2, "c", "d")]

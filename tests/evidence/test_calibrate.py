@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.calibrating import Weighed, calibrated
-from marchwarden.confidence import Rubric
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.evaluation.calibration import Outcome, calibration_error
-from tests.test_confidence import FACTORS, with_changes
+from marchwarden.evidence.calibrate import Weighed, calibrated
+from marchwarden.evidence.confidence import Rubric
+from tests.evidence.test_confidence import FACTORS, with_changes
 
 WEIGHED = st.lists(st.builds(Weighed, FACTORS, st.booleans()), max_size=25)
 

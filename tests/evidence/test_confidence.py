@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.confidence import KEPT, Rubric, recency
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import InvalidInput
+from marchwarden.evidence.confidence import KEPT, Rubric, recency
 
 FACTORS = st.builds(
     ConfidenceFactors,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.disagreement import Disagreement, Disagreements, Witness
-from marchwarden.ranking.terms import Stems
+from marchwarden.evidence.conflicts import Disagreement, Disagreements, Witness
+from marchwarden.text.words import Stems
 
 
 def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagreement | None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import CUT, MAX_EXCERPT, GapCategory
-from marchwarden.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
-from marchwarden.notebook import Claim, Conflict, Document, Draft, Finding, Notebook
+from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Finding, Notebook
+from marchwarden.evidence.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
 from tests.world.memory import BRIDGE, FERRIS, note
 
 OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."

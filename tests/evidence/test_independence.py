@@ -1,5 +1,5 @@
-from marchwarden.independence import independent_sources
-from marchwarden.notebook import Excerpt
+from marchwarden.core.notebook import Excerpt
+from marchwarden.evidence.independence import independent_sources
 from tests.world.memory import BRIDGE, COOKING, FERRIS, note
 
 

@@ -1,6 +1,6 @@
 from marchwarden.contract import DiscoveryEvent
-from marchwarden.leads import from_links
-from marchwarden.notebook import Document, Link
+from marchwarden.core.notebook import Document, Link
+from marchwarden.evidence.link_leads import from_links
 
 TEXT = "See the river board and a preprint on wind loads. More at the lighthouse museum, or read our other story."
 

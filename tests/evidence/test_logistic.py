@@ -4,7 +4,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.fitting import Outcome, Weight, fitted, logistic
+from marchwarden.evidence.logistic import Outcome, Weight, fitted, logistic
 
 OUTCOMES = st.lists(
     st.builds(

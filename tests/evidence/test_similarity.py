@@ -1,7 +1,7 @@
 import pytest
 
-from marchwarden.ranking.sameness import Told
-from marchwarden.ranking.terms import Stems
+from marchwarden.evidence.similarity import Told
+from marchwarden.text.words import Stems
 
 OPENED = "In May the Alder Bridge was opened by Ann Lee before 300 guests."
 

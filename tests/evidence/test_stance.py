@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.ranking.terms import Stems
-from marchwarden.stance import Stances
+from marchwarden.evidence.stance import Stances
+from marchwarden.text.words import Stems
 
 BRIDGE = "The Alder Bridge , opened in 1932 , is a steel bridge over the river Senn , designed by Maud Ferris ."
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import DiscoveryEvent
-from marchwarden.discoveries import MOST_DISCOVERIES, discoveries, public_address
-from marchwarden.notebook import Document, Notebook, Reading
+from marchwarden.core.notebook import Document, Notebook, Reading
+from marchwarden.evidence.text_leads import MOST_DISCOVERIES, discoveries, public_address
 
 
 def found_in(*texts: str) -> list[DiscoveryEvent]:

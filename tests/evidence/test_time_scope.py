@@ -1,7 +1,7 @@
 import pytest
 
-from marchwarden.figures import Moment
-from marchwarden.scopes import are_editions, periods, without_references
+from marchwarden.evidence.time_scope import are_editions, periods, without_references
+from marchwarden.text.numbers import Moment
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.core.notebook import Document, Mark
 from marchwarden.extraction import Extracted, Unreadable, extract, webpage
-from marchwarden.notebook import Document, Mark
 from tests.extraction import samples
 
 

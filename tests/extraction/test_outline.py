@@ -1,6 +1,6 @@
+from marchwarden.core.notebook import Link
 from marchwarden.extraction import Extractor, Sign, extract
 from marchwarden.extraction.outline import MOST_LINKS
-from marchwarden.notebook import Link
 
 WORDS = "The lock keeper of Dorn writes down the level of the river every morning before the first boat comes."
 

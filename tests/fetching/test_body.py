@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.decoding import Body
+from marchwarden.fetching.body import Body
 
 
 def chunked(content: bytes, size: int) -> list[bytes]:

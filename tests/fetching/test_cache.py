@@ -2,9 +2,9 @@ import sqlite3
 
 import pytest
 
-from marchwarden.archive import Archive
 from marchwarden.errors import SourceError, StorageError
 from marchwarden.fetching import Fetcher, FolderMemory
+from marchwarden.storage.archive import Archive
 from tests.fetching.site import Request, page, reply, site
 
 

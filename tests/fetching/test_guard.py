@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings
-from marchwarden.fetching.addresses import is_public
+from marchwarden.fetching.public_ips import is_public
 from tests.fetching.site import Site, Trap, page, reply, site
 
 PUBLIC = "93.184.215.14"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.targets import parsed
+from marchwarden.fetching.urls import parsed
 
 
 @pytest.mark.parametrize(

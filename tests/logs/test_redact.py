@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.cli.variables import KEYS
-from marchwarden.logs.secrets import HIDDEN, Secrets
+from marchwarden.cli.environment import KEYS
+from marchwarden.logs.redact import HIDDEN, Secrets
 
 NAMES = [*(key.name for key in KEYS), "MY_TOKEN", "LIBRARY_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "npm_auth"]
 SECRET = 's3"cr/et \\+%é&'

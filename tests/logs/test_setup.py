@@ -11,10 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden.cli.variables import KEYS
+from marchwarden.cli.environment import KEYS
 from marchwarden.errors import InvalidInput
 from marchwarden.logs import following, tell, timed
-from marchwarden.logs.setting import FileLines, set_up, speaks_on_stderr
+from marchwarden.logs.setup import FileLines, set_up, speaks_on_stderr
 from tests.cli.in_process import restored_log
 from tests.investigating import QUESTION, an_investigator
 
@@ -78,7 +78,7 @@ def test_no_key_ever_reaches_the_log(log, name, form):
     try:
         raise ValueError(f"refused: {secret}")
     except ValueError:
-        logging.getLogger("marchwarden.wire").exception("it failed with %s", secret)
+        logging.getLogger("marchwarden.mcp").exception("it failed with %s", secret)
     written = log.read_text()
     assert written.count("[hidden]") >= 5
     assert "odd" not in written
@@ -136,7 +136,7 @@ from marchwarden.logs import tell
 from marchwarden.researchers.files import FilesResearcher
 ask(FilesResearcher(*[str(path) for path in Path().glob("*.md")], trace_dir="kept"), "Who opened it?", depth="shallow")
 tell("a failed step", logging.WARNING)
-logging.getLogger("marchwarden.wire").error("it broke")
+logging.getLogger("marchwarden.mcp").error("it broke")
 root, ours = logging.getLogger(), logging.getLogger("marchwarden")
 print(root.handlers, root.level, ours.level, [type(each).__name__ for each in ours.handlers])
 """
@@ -158,8 +158,8 @@ def test_without_a_word_in_the_environment_only_errors_are_told(capsys):
         tell("a failed step", logging.WARNING)
         logging.getLogger("another.library").warning("chatter")
         assert capsys.readouterr().err == ""
-        logging.getLogger("marchwarden.wire").error("it broke")
-        assert "ERROR   marchwarden.wire it broke" in capsys.readouterr().err
+        logging.getLogger("marchwarden.mcp").error("it broke")
+        assert "ERROR   marchwarden.mcp it broke" in capsys.readouterr().err
 
 
 def test_off_is_silent_and_a_second_setting_up_replaces_the_first(capsys):

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marchwarden.audit.replay import differences, rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Gap, GapCategory, ResearchConstraints
+from marchwarden.core.notebook import Claim, Conflict, Draft, Finding, Plan, Query, Reading, Thought
 from marchwarden.errors import InvalidInput, MindError, SourceError
-from marchwarden.loop import Pace
+from marchwarden.loop.investigator import Pace
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Conflict, Draft, Finding, Plan, Query, Reading, Thought
-from marchwarden.replay import differences, rerun
-from marchwarden.verification import verify
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import BRIDGE, MemorySource, note
 

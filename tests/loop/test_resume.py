@@ -7,13 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.audit.replay import differences
 from marchwarden.errors import MalformedTrace, ReplayDiverged
-from marchwarden.replay import differences
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator, cut_otherwise
 from tests.world.memory import MemorySource
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeats_nothing(tmp_path):

@@ -12,11 +12,11 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import ResearcherUnavailable
+from marchwarden.mcp.server import McpServer
+from marchwarden.mcp.service import Service
+from marchwarden.mcp.tasks import EXTENSION, speaks_tasks
 from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.wire.server import McpServer
-from marchwarden.wire.service import Service
-from marchwarden.wire.tasks import EXTENSION, speaks_tasks
-from tests.wire.scripted import STEPS, result, server_of
+from tests.mcp.scripted import STEPS, result, server_of
 
 Context = ServerRequestContext[Any, Any]
 

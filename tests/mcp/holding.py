@@ -9,12 +9,12 @@ from typing import Any
 
 import anyio
 
-from marchwarden.notebook import Document, Hit
-from marchwarden.store import Store
-from marchwarden.wire.callers import Caller, Guests, House, Terms
-from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import McpServer, build_server
-from marchwarden.wire.service import Service
+from marchwarden.core.notebook import Document, Hit
+from marchwarden.mcp.clients import Caller, Guests, House, Terms
+from marchwarden.mcp.http_server import serve_http
+from marchwarden.mcp.server import McpServer, build_server
+from marchwarden.mcp.service import Service
+from marchwarden.storage.store import Store
 from tests.investigating import an_investigator
 from tests.world.memory import MemorySource
 

@@ -11,7 +11,6 @@ import anyio
 from mcp.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
-from marchwarden.archive import Archive
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -24,13 +23,14 @@ from marchwarden.contract import (
     ResearchResult,
 )
 from marchwarden.errors import InvalidInput
+from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.http_server import serve_http
+from marchwarden.mcp.server import McpServer, build_server
+from marchwarden.mcp.service import Service
 from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
-from marchwarden.record import Record
-from marchwarden.trace import Entry
-from marchwarden.wire.callers import Guests, House
-from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import McpServer, build_server
-from marchwarden.wire.service import Service
+from marchwarden.storage.archive import Archive
+from marchwarden.storage.record import Record
+from marchwarden.storage.trace import Entry
 
 TRACE_ID = "6f9e1c52-9c0e-4c7e-8a53-0d6f3d0c1a11"
 CHILD = (sys.executable, str(Path(__file__).with_name("child.py")))

@@ -1,4 +1,4 @@
-"""What children that speak MCP do, by name. Imported by tests/wire/child.py, which is run as a program."""
+"""What children that speak MCP do, by name. Imported by tests/mcp/child.py, which is run as a program."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ import anyio
 from mcp.server import Server
 
 from marchwarden.contract import ResearchResult
+from marchwarden.mcp.stdio_server import serve_stdio
 from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.wire.stdio_server import serve_stdio
-from tests.wire.scripted import STEPS, Answering, Endless, foreign, result, server_of
+from tests.mcp.scripted import STEPS, Answering, Endless, foreign, result, server_of
 
 
 class DyingMidCall(Answering):

@@ -14,11 +14,11 @@ from mcp.server import Server
 
 from marchwarden.contract import ResearchConstraints
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
+from marchwarden.mcp.client import RemoteResearcher
+from marchwarden.mcp.command import Command
+from marchwarden.mcp.http_client import Endpoint
 from marchwarden.protocols import Progress, Researcher
-from marchwarden.wire.client import RemoteResearcher
-from marchwarden.wire.command import Command
-from marchwarden.wire.endpoint import Endpoint
-from tests.wire.scripted import CHILD, STEPS, Answering, Endless, Failing, foreign, result, server_of, serving
+from tests.mcp.scripted import CHILD, STEPS, Answering, Endless, Failing, foreign, result, server_of, serving
 
 PATIENCE = 300
 """A busy machine may take its time to start a child; how long is not what is shown."""
@@ -181,7 +181,7 @@ async def test_a_process_that_nobody_talked_to_is_ended_all_the_same() -> None:
 def test_a_researcher_elsewhere_is_named_without_loading_mcp() -> None:
     """A process is started first; it and we load the SDK side by side."""
     code = (
-        "import sys; from marchwarden.wire.client import RemoteResearcher;"
+        "import sys; from marchwarden.mcp.client import RemoteResearcher;"
         "RemoteResearcher.stdio(['true'], {}); print('mcp' in sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,10 +13,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from marchwarden.errors import InvalidInput
-from marchwarden.wire.callers import Guests, House
-from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.service import Service
-from tests.wire.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
+from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.http_server import serve_http
+from marchwarden.mcp.service import Service
+from tests.mcp.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
 
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 HANDSHAKE = {
@@ -174,10 +174,10 @@ async def test_a_taken_port_is_one_clear_line() -> None:
 async def test_a_signal_ends_the_server_quietly(sent: signal.Signals) -> None:
     script = (
         "import anyio, functools\n"
-        "from marchwarden.wire.http_server import serve_http\n"
-        "from marchwarden.wire.callers import House, Terms\n"
-        "from marchwarden.wire.service import Service\n"
-        "from tests.wire.scripted import Endless, server_of\n"
+        "from marchwarden.mcp.http_server import serve_http\n"
+        "from marchwarden.mcp.clients import House, Terms\n"
+        "from marchwarden.mcp.service import Service\n"
+        "from tests.mcp.scripted import Endless, server_of\n"
         "say = functools.partial(print, flush=True)\n"
         "server = server_of(Endless(), Service(House(Terms(drain=0))))\n"
         "anyio.run(functools.partial(serve_http, server, '127.0.0.1', 0, announce=say))\n"

@@ -12,8 +12,8 @@ import pytest
 SERVING = """
 import anyio, os, sys
 from mcp import Client
-from marchwarden.wire.exporting import exporting
-from tests.wire.scripted import Answering, server_of
+from marchwarden.mcp.otel_export import exporting
+from tests.mcp.scripted import Answering, server_of
 
 async def ask():
     async with Client(server_of(Answering())) as client:

@@ -5,9 +5,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.clean import one_line
+from marchwarden.mcp.protocol import Gauge, progress_heard, progress_line
 from marchwarden.protocols import Progress
-from marchwarden.wire.vocabulary import Gauge, progress_heard, progress_line
+from marchwarden.text.sanitize import one_line
 
 counts = st.integers(0, 10**9 - 1)
 words = st.text(max_size=200).map(one_line)

@@ -13,11 +13,11 @@ from mcp_types import CallToolResult, TextResourceContents
 
 from marchwarden.contract import ResearchResult
 from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
-from tests.wire.holding import HeldSource, at_an_address, house, served
-from tests.wire.scripted import Answering, Endless, result, server_of
-from tests.wire.test_http_server import CALL, HANDSHAKE, HEADERS
+from tests.mcp.holding import HeldSource, at_an_address, house, served
+from tests.mcp.scripted import Answering, Endless, result, server_of
+from tests.mcp.test_http_server import CALL, HANDSHAKE, HEADERS
 from tests.world.memory import MemorySource
 
 BOTH_ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])

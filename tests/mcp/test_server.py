@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 from marchwarden.contract import CONTRACT_VERSION, ResearchConstraints, ResearchRequest, ResearchResult
 from marchwarden.errors import ResearcherUnavailable
 from marchwarden.protocols import Researcher
-from tests.wire.scripted import STEPS, TRACE_ID, Answering, Endless, Failing, result, server_of
+from tests.mcp.scripted import STEPS, TRACE_ID, Answering, Endless, Failing, result, server_of
 
 BOTH_ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
@@ -145,7 +145,7 @@ async def test_a_known_failure_is_told_in_its_own_line(mode: Any) -> None:
 async def test_an_unexpected_failure_shows_nothing_of_the_inside_and_is_logged(
     mode: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.ERROR, logger="marchwarden.wire.server"):
+    with caplog.at_level(logging.ERROR, logger="marchwarden.mcp.server"):
         reply = await call(Failing(KeyError("secret-key-of-ours")), {"question": "q"}, mode)
     assert reply.is_error
     assert said(reply) == "the researcher failed unexpectedly; the log of its server says why"

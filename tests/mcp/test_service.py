@@ -18,16 +18,16 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
 from marchwarden.errors import Busy, InvalidInput
-from marchwarden.wire.callers import ANYBODY, Caller, House
-from marchwarden.wire.door import Door
-from marchwarden.wire.gate import Gate
-from marchwarden.wire.quota import Quota
-from marchwarden.wire.service import Service
-from marchwarden.wire.vocabulary import BUSY, RETRY_KEY
-from tests.wire.holding import HeldSource, at_an_address, house, served
-from tests.wire.test_http_server import CALL, post
-from tests.wire.test_runs import ASKED, asking, found, until
-from tests.wire.test_tasks import token_of
+from marchwarden.mcp.auth import Door
+from marchwarden.mcp.clients import ANYBODY, Caller, House
+from marchwarden.mcp.fair_queue import Gate
+from marchwarden.mcp.protocol import BUSY, RETRY_KEY
+from marchwarden.mcp.rate_limit import Quota
+from marchwarden.mcp.service import Service
+from tests.mcp.holding import HeldSource, at_an_address, house, served
+from tests.mcp.test_http_server import CALL, post
+from tests.mcp.test_runs import ASKED, asking, found, until
+from tests.mcp.test_tasks import token_of
 from tests.world.memory import MemorySource
 
 if TYPE_CHECKING:
@@ -239,8 +239,8 @@ async def test_health_is_told_to_everybody_and_the_metrics_to_operators(tmp_path
 DRAINING = """
 import anyio, functools, sys
 from pathlib import Path
-from tests.wire.holding import HeldSource, house, served
-from marchwarden.wire.http_server import serve_http
+from tests.mcp.holding import HeldSource, house, served
+from marchwarden.mcp.http_server import serve_http
 
 async def main():
     source = HeldSource()

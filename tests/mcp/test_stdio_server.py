@@ -10,7 +10,7 @@ import pytest
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from tests.wire.scripted import CHILD, result
+from tests.mcp.scripted import CHILD, result
 
 HANDSHAKE = {
     "jsonrpc": "2.0",

@@ -13,13 +13,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolRequest, CallToolRequestParams, EmptyResult, Request, RequestParams, Result
 
 from marchwarden.contract import ResearchResult
-from marchwarden.store import Store
-from marchwarden.wire.callers import Caller, Guests
-from marchwarden.wire.tasks import EXTENSION, TaskTold
+from marchwarden.mcp.clients import Caller, Guests
+from marchwarden.mcp.tasks import EXTENSION, TaskTold
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
-from tests.wire.holding import HeldSource, at_an_address, house, served
-from tests.wire.scripted import Answering, server_of
-from tests.wire.test_runs import ASKED, found, until
+from tests.mcp.holding import HeldSource, at_an_address, house, served
+from tests.mcp.scripted import Answering, server_of
+from tests.mcp.test_runs import ASKED, found, until
 from tests.world.memory import MemorySource
 
 

@@ -13,9 +13,9 @@ import anyio
 import pytest
 
 from marchwarden.contract import ResearchResult
-from tests.wire.conforming import conforming
-from tests.wire.holding import at_an_address
-from tests.wire.scripted import CHILD, Answering, result, serving
+from tests.mcp.conforming import conforming
+from tests.mcp.holding import at_an_address
+from tests.mcp.scripted import CHILD, Answering, result, serving
 
 TOOLS = os.environ.get("MARCHWARDEN_NODE_TOOLS", "")
 INSTALL = (

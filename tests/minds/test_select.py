@@ -3,7 +3,7 @@
 import pytest
 
 from marchwarden.errors import InvalidInput, MindError
-from marchwarden.minds.choosing import chosen_mind, mind_again, mind_notice
+from marchwarden.minds.select import chosen_mind, mind_again, mind_notice
 from tests.minds.llm.saying import a_notebook, allowed
 
 KEY = {"ANTHROPIC_API_KEY": "secret-key"}

@@ -8,6 +8,8 @@ from uuid import uuid4
 
 import anyio
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -22,13 +24,11 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import MarchwardenError
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.orchestrator.absent import without_researchers
+from marchwarden.orchestrator.offline import without_researchers
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, quiet
-from marchwarden.replay import rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 
 QUESTION = "How long is the main span of the Alder Bridge?"
 SPAN = "The main span of the Alder Bridge is 420 metres long."

@@ -3,8 +3,8 @@
 import pytest
 
 from marchwarden.contract import Citation, GapCategory, ResearchResult
+from marchwarden.core.notebook import Claim, Conflict, Draft, Finding, Reading, Thought
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Conflict, Draft, Finding, Reading, Thought
 from tests.investigating import an_investigator
 from tests.orchestrator.researchers import QUESTION, SPAN, Reply, a_pi, cited, citing, dated, gap, holds, scripted
 from tests.world.memory import MemorySource, note

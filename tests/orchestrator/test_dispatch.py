@@ -3,16 +3,18 @@
 import anyio
 import pytest
 
+from marchwarden.audit.replay import rerun
 from marchwarden.contract import Depth, GapCategory, OpenQuestion, ResearchConstraints
+from marchwarden.core.notebook import Plan, Query, Thought
 from marchwarden.errors import InvalidInput, MarchwardenError, ReplayDiverged, ResearcherUnavailable
+from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Plan, Query, Thought
-from marchwarden.orchestrator.absent import without_researchers
+from marchwarden.orchestrator.offline import without_researchers
 from marchwarden.protocols import Progress
-from marchwarden.replay import rerun
-from marchwarden.store import Store
-from marchwarden.wire.client import RemoteResearcher
+from marchwarden.storage.store import Store
+from tests.mcp.scripted import foreign
+from tests.mcp.scripted import result as a_result
 from tests.orchestrator.researchers import (
     QUESTION,
     SPAN,
@@ -24,8 +26,6 @@ from tests.orchestrator.researchers import (
     member,
     scripted,
 )
-from tests.wire.scripted import foreign
-from tests.wire.scripted import result as a_result
 
 SURE = Reply([cited()], confidence=0.98, sources=2)
 BRIEFLY = ResearchConstraints(max_wall_time_sec=0.5)

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from marchwarden.contract import NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
 from marchwarden.orchestrator.evidence import MOST_CITATIONS
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import an_investigator
 from tests.orchestrator.researchers import QUESTION, SPAN, Reply, a_pi, cited, citing, dated, holds, scripted
 from tests.world.memory import MemorySource, note

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.audit.verify import verify
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.orchestrator.external import Registry
 from marchwarden.orchestrator.health import healths
 from marchwarden.orchestrator.pi import PrincipalInvestigator
-from marchwarden.orchestrator.registry import Registry
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import BRIDGE, MemorySource
 

@@ -5,21 +5,21 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.audit.replay import differences, rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import DiscoveryEvent, GapCategory, ResearchConstraints, ResearchResult
+from marchwarden.core.notebook import Claim, Draft, Thought
 from marchwarden.errors import InvalidInput, MalformedTrace
+from marchwarden.mcp.client import RemoteResearcher
+from marchwarden.mcp.server import build_server
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Draft, Thought
-from marchwarden.orchestrator.absent import without_researchers
-from marchwarden.orchestrator.dispatching import run_of
+from marchwarden.orchestrator.dispatch import run_of
+from marchwarden.orchestrator.offline import without_researchers
 from marchwarden.orchestrator.pi import PURPOSE
 from marchwarden.orchestrator.roster import Roster
 from marchwarden.protocols import Progress
-from marchwarden.replay import differences, rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
-from marchwarden.wire.client import RemoteResearcher
-from marchwarden.wire.server import build_server
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION as OPENING
 from tests.investigating import an_investigator
 from tests.orchestrator.researchers import (

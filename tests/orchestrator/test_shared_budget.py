@@ -9,18 +9,11 @@ import anyio
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from marchwarden.contract import (
-    Depth,
-    DiscoveryEvent,
-    GapCategory,
-    OpenQuestion,
-    ResearchConstraints,
-    ResearchResult,
-)
+from marchwarden.contract import Depth, DiscoveryEvent, GapCategory, OpenQuestion, ResearchConstraints, ResearchResult
+from marchwarden.core.notebook import Draft, Plan, Thought
 from marchwarden.errors import ResearcherUnavailable
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Draft, Plan, Thought
-from marchwarden.orchestrator.purse import DISPATCHES, FEWEST_TOKENS, Grant, Purse
+from marchwarden.orchestrator.shared_budget import DISPATCHES, FEWEST_TOKENS, Grant, Purse
 from marchwarden.protocols import Mind, ProgressSink, quiet
 from tests.orchestrator.researchers import QUESTION, Reply, ScriptedResearcher, a_pi, cited, gap, holds, member
 

@@ -10,9 +10,9 @@ from marchwarden.contract import (
     ResearchConstraints,
     ResearchResult,
 )
+from marchwarden.core.notebook import Plan, Query, Thought
 from marchwarden.errors import ResearcherUnavailable
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Plan, Query, Thought
 from tests.orchestrator.researchers import (
     QUESTION,
     SPAN,

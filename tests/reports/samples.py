@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden.confidence import Rubric
+from marchwarden.audit.prices import Prices
+from marchwarden.audit.verify import Check
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -20,15 +21,14 @@ from marchwarden.contract import (
     ResearchRequest,
     ResearchResult,
 )
-from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Thought, Usage
-from marchwarden.pricing import Prices
-from marchwarden.record import Opening, Record, ThinkStep
+from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Thought, Usage
+from marchwarden.evidence.confidence import Rubric
 from marchwarden.reports.bundle import Bundle, Run, source_texts
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.load import gathered
 from marchwarden.reports.page import page
-from marchwarden.store import Store
-from marchwarden.trace import Entry, Json
-from marchwarden.verification import Check
+from marchwarden.storage.record import Opening, Record, ThinkStep
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Entry, Json
 
 TODAY = date(2026, 11, 16)
 QUESTION = "How long is the main span of the Alder Bridge?"

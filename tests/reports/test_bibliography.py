@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.reports.bibliography import bibtex, csl_json, escape_tex
 from marchwarden.reports.bundle import SourceText
-from marchwarden.reports.references import bibtex, csl_json, escape_tex
 from tests.reports.samples import Cited, Told, bundle_of, unwritten
 
 PAPER = Cited(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.clean import one_line
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.load import gathered
 from marchwarden.reports.page import page
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
+from marchwarden.text.sanitize import one_line
 from tests.reports.browser import Browser
 from tests.reports.hostile import attacks, batches, hostile
 from tests.reports.payloads import payloads

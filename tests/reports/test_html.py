@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.clean import printable
-from marchwarden.reports.markup import Markup, address, element, http_address, joined
+from marchwarden.reports.html import Markup, address, element, http_address, joined
+from marchwarden.text.sanitize import printable
 from tests.reports.payloads import payloads
 
 

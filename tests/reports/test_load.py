@@ -5,8 +5,8 @@ import pytest
 
 from marchwarden.errors import MalformedTrace, UnknownTrace
 from marchwarden.reports.bundle import found_by
-from marchwarden.reports.gathering import gathered
-from marchwarden.store import Store
+from marchwarden.reports.load import gathered
+from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, written
 
 SPAN = Cited("https://example.org/a#top", "The span is 212 metres long.", "Spans")

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from marchwarden.clean import printable
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.load import gathered
 from marchwarden.reports.markdown import escape_line, markdown
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
+from marchwarden.text.sanitize import printable
 from tests.reports.payloads import payloads
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, unwritten
 

@@ -1,8 +1,8 @@
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.reports.glance import glance
+from marchwarden.reports.notebook_repr import glance
 from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told
-from tests.reports.test_markup import Read
+from tests.reports.test_html import Read
 
 OURS = {"div", "p", "strong", "small", "details", "summary", "ol", "ul", "li", "a", "span", "blockquote"}
 

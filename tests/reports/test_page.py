@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import GapCategory
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.confidence_view import weighed
+from marchwarden.reports.labels import GAPS, seconds
+from marchwarden.reports.load import gathered
 from marchwarden.reports.page import page, style_sheet
-from marchwarden.reports.weighing import weighed
-from marchwarden.reports.wording import GAPS, seconds
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, bundle_of, page_of, prices, written
 
 SPAN = Cited("https://example.org/a", "The span is 212 metres long.", "Spans")

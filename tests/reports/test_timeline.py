@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import SourceError
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.load import gathered
 from marchwarden.reports.timeline import Step, Timeline, timelines
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.samples import TODAY, a_pi_run, prices
 from tests.world.memory import MemorySource

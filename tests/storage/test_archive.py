@@ -2,8 +2,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from marchwarden.archive import Archive, digest
+from marchwarden.core.digest import digest
 from marchwarden.errors import ArchiveDamaged, StorageError
+from marchwarden.storage.archive import Archive
 
 
 @given(st.binary(max_size=2000))

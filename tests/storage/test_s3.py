@@ -11,27 +11,27 @@ import httpx2
 import pytest
 from click.testing import CliRunner, Result
 
-from marchwarden.cli.browsing import house
+from marchwarden.audit.catalog import Shelf
+from marchwarden.audit.replay import differences
+from marchwarden.audit.verify import verify
+from marchwarden.cli.commands.ui import house
 from marchwarden.cli.main import marchwarden
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
+from marchwarden.mcp.serve import LEDGER, Stand
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.replay import differences
 from marchwarden.settings import Settings
-from marchwarden.store import Store
-from marchwarden.ui.shelf import Shelf
-from marchwarden.verification import verify
-from marchwarden.wire.serving import LEDGER, Stand
+from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
-from tests.fleet.engine import answers, free_port
 from tests.investigating import QUESTION, an_investigator
+from tests.temporal.engine import answers, free_port
 from tests.world.memory import MemorySource
 
 obstore = pytest.importorskip("obstore", reason="no client of object stores: pip install 'marchwarden[s3]'")
 pytest.importorskip("moto.server", reason="no object store to test with: pip install 'moto[s3,server]'")
 
-from marchwarden.bucket import Bucket  # noqa: E402 - only where its library is
+from marchwarden.storage.s3 import Bucket  # noqa: E402 - only where its library is
 
 
 @pytest.fixture(scope="module")

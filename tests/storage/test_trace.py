@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from marchwarden.errors import MalformedTrace, StorageError
-from marchwarden.trace import Journal, read_chain
+from marchwarden.storage.trace import Journal, read_chain
 
 ID = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
 
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_written_gives_a_journal_that_says_so(tmp_path):
 WRITER = """
     import sys
     from pathlib import Path
-    from marchwarden.trace import Journal
+    from marchwarden.storage.trace import Journal
     journal = Journal.begin(Path(sys.argv[1]), sys.argv[2])
     while True:
         entry = journal.append("note", "why", {"text": "x" * 500})

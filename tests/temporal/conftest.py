@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fleet.engine import Server, running
+from tests.temporal.engine import Server, running
 
 
 @pytest.fixture(scope="session")

@@ -8,16 +8,16 @@ from pathlib import Path
 import anyio
 from temporalio.client import Client
 
-from marchwarden.fleet.asking import FleetResearcher
-from marchwarden.fleet.duties import Duties
-from marchwarden.fleet.engine import Engine
-from marchwarden.fleet.orders import PI, Member
-from marchwarden.fleet.worker import Service
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind, Researcher
-from marchwarden.store import Store
-from tests.fleet.engine import Server
+from marchwarden.storage.store import Store
+from marchwarden.temporal.activities import Duties
+from marchwarden.temporal.connection import Engine
+from marchwarden.temporal.messages import PI, Member
+from marchwarden.temporal.researcher import FleetResearcher
+from marchwarden.temporal.worker import Service
 from tests.investigating import an_investigator
+from tests.temporal.engine import Server
 from tests.world.memory import MemorySource
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.in_process import bare_environment
-from tests.fleet.engine import Hand, Server
+from tests.temporal.engine import Hand, Server
 from tests.world.world import World
 
 

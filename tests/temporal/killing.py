@@ -1,11 +1,11 @@
 """A batch through the fleet while its workers are killed (-9), one every two seconds, and the server once.
 
-    python -m tests.fleet.killing FOLDER QUESTIONS
+    python -m tests.temporal.killing FOLDER QUESTIONS
 
 Every two seconds, of the workers that have said they serve, the one that has served longest is killed, be it the only
 one, and started again at once. Where none serves, because all are still starting, that turn is counted as `passed`: a
 worker takes a second or two of CPU to start, and on a busy machine longer. With the second worker the server is killed,
-too. Prints what was disturbed and what came of it; `tests/fleet/test_killing.py` holds it to that.
+too. Prints what was disturbed and what came of it; `tests/temporal/test_killing.py` holds it to that.
 """
 
 import json
@@ -19,12 +19,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
+from marchwarden.audit.replay import differences
 from marchwarden.contract import ResearchResult
-from marchwarden.replay import differences
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
-from tests.fleet.engine import Hand, Server, running
-from tests.fleet.questions import written
+from tests.temporal.engine import Hand, Server, running
+from tests.temporal.questions import written
 from tests.world.model_orders import Orders
 from tests.world.pages import SITES
 from tests.world.searching import OWN_ADDRESSES

@@ -7,21 +7,21 @@ from uuid import uuid4
 import anyio
 import pytest
 
+from marchwarden.audit.replay import differences
+from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchRequest, ResearchResult
+from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import InvalidInput
-from marchwarden.notebook import Document, Hit
-from marchwarden.replay import differences
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.orchestrator.researchers import Reply, a_pi, holds, scripted
 from tests.world.memory import BRIDGE, COOKING, FERRIS, MemorySource
 
 pytest.importorskip("temporalio", reason="the client of Temporal is not installed: pip install 'marchwarden[temporal]'")
 
-from marchwarden.fleet.errors import RunFailed
-from marchwarden.fleet.runs import cancel, retry, run, runs
-from tests.fleet.crew import Crew
+from marchwarden.temporal.errors import RunFailed
+from marchwarden.temporal.runs import cancel, retry, run, runs
+from tests.temporal.crew import Crew
 
 REQUEST = ResearchRequest(question=QUESTION)
 

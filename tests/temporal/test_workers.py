@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from tests.fleet.engine import STOPPING
-from tests.fleet.hands import batch, environ, hands
-from tests.fleet.questions import written
+from tests.temporal.engine import STOPPING
+from tests.temporal.hands import batch, environ, hands
+from tests.temporal.questions import written
 
 pytest.importorskip("temporalio", reason="no client of Temporal: pip install 'marchwarden[temporal]'")
 

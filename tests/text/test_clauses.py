@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.clauses import clauses
+from marchwarden.text.clauses import clauses
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.minds.extractive.orders import is_order
+from marchwarden.text.injection import is_order
 
 
 @pytest.mark.parametrize(

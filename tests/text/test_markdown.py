@@ -2,7 +2,7 @@
 
 import pytest
 
-from marchwarden.minds.extractive.printed import plain, printable
+from marchwarden.text.markdown import plain, printable
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 

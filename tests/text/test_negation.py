@@ -1,7 +1,7 @@
 import pytest
 
-from marchwarden.polarity import Polarity, denies, spelled
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.words import Stems
 
 
 def opposed(one: str, other: str) -> bool:

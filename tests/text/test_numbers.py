@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.figures import Figure, Moment, figures_in
+from marchwarden.text.numbers import Figure, Moment, figures_in
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.clean import TEAR, json_text, one_line, printable, torn
+from marchwarden.text.sanitize import TEAR, json_text, one_line, printable, torn
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200)
 HOSTILE = st.text(alphabet="a b\r\n\t\x00\x1b\x0c\x7f\x85\x9b\u202e\u2066\u200f\U000e0041\ud800é", max_size=60)

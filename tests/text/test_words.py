@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.ranking.terms import STOP_WORDS, Stems, words
+from marchwarden.text.words import STOP_WORDS, Stems, words
 
 
 def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None:

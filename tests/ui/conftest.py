@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.browsing import house
+from marchwarden.cli.commands.ui import house
 from marchwarden.settings import Settings
+from tests.ui.deployments import served
 from tests.ui.driving import a_library
-from tests.ui.houses import served
 from tests.ui.tab import Tab
 
 

@@ -14,16 +14,16 @@ import httpx2
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
+from marchwarden.audit.prices import Price, Prices
+from marchwarden.audit.replay import without_source
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput
-from marchwarden.notebook import Hit, Query
-from marchwarden.pricing import Price, Prices
 from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
-from marchwarden.replay import without_source
-from marchwarden.store import Store
-from marchwarden.ui.house import House
-from marchwarden.ui.serving import serve_page
-from marchwarden.ui.wishes import Wish
+from marchwarden.storage.store import Store
+from marchwarden.ui.ask_form import Wish
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.serve import serve_page
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
 

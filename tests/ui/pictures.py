@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from marchwarden.cli.browsing import house
+from marchwarden.cli.commands.ui import house
 from marchwarden.settings import Settings
+from tests.ui.deployments import served
 from tests.ui.driving import IN_REPORT, QUESTION, a_library, answered, ask
-from tests.ui.houses import served
 from tests.ui.tab import Tab
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.reports.browser import Browser
-from tests.ui.houses import PATIENT
+from tests.ui.deployments import PATIENT
 
 COMPLAINTS = {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"}
 

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
-from tests.ui.houses import OTHER, PATIENT, Telling, WaitingSource, a_house, opened
+from tests.ui.deployments import OTHER, PATIENT, Telling, WaitingSource, a_house, opened
 
 
 async def test_a_question_is_answered_and_read_as_its_report(tmp_path):

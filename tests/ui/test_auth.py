@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from marchwarden.ui.guarding import POLICY
-from tests.ui.houses import Page, a_house, opened
+from marchwarden.ui.auth import POLICY
+from tests.ui.deployments import Page, a_house, opened
 
 EVERYWHERE = [
     "/",

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import an_investigator
 from tests.reports.samples import Cited, Told, a_pi_run, written
 from tests.reports.test_browser import AXE, CONTRASTS
+from tests.ui.deployments import Team, a_house, served
 from tests.ui.driving import IN_REPORT, QUESTION, answered, ask
-from tests.ui.houses import Team, a_house, served
 from tests.ui.tab import Tab
 
 

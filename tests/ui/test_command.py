@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import bare_environment
-from tests.ui.houses import PATIENT
+from tests.ui.deployments import PATIENT
 
 START = (
-    "import os; from marchwarden.cli.browsing import ui; from marchwarden.settings import Settings;"
+    "import os; from marchwarden.cli.commands.ui import ui; from marchwarden.settings import Settings;"
     "ui.main(['--no-open', *{arguments}], obj=Settings.of(os.environ))"
 )
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, ResearchResult
-from marchwarden.ui.comparing import MOST_TOKENS, Change, Standing, compared, words_changed
+from marchwarden.ui.compare import MOST_TOKENS, Change, Standing, compared, words_changed
 
 WORDS = st.lists(st.sampled_from(["bridge", "1931", "1,5", "don't", " ", "\n\n", "é", "[1]", ".", "𝒳"])).map("".join)
 

@@ -5,9 +5,9 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.costs import Expense
-from marchwarden.ui.plotting import Bar, bars, ticks
-from marchwarden.ui.spending import days
+from marchwarden.audit.costs import Expense
+from marchwarden.ui.bar_chart import Bar, bars, ticks
+from marchwarden.ui.daily_costs import days
 
 TODAY = date(2026, 3, 1)
 EXPENSES = st.builds(

@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 import pytest
 
-from marchwarden.clean import one_line
-from marchwarden.store import Store
-from marchwarden.ui.desk import LINES_KEPT
+from marchwarden.storage.store import Store
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.jobs import LINES_KEPT
 from tests.reports.hostile import asked, attacks, batches, hostile, some_attacks
 from tests.reports.payloads import payloads
 from tests.reports.samples import Told, noted, written
+from tests.ui.deployments import Telling, a_house, served
 from tests.ui.driving import IN_REPORT, QUESTION, answered, ask
-from tests.ui.houses import Telling, a_house, served
 from tests.ui.tab import Tab
 
 STRAY = r"""(() => {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marchwarden.ui.markup import element, link
+from marchwarden.ui.html import element, link
 
 
 @pytest.mark.parametrize("href", ["/", "/runs?q=a+b&page=2", "#content", "https://example.org/a", "data:,"])

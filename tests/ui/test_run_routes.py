@@ -9,11 +9,11 @@ import pytest
 from anyio import to_thread
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told, a_pi_run, written
-from tests.ui.houses import OTHER, a_house, opened
+from tests.ui.deployments import OTHER, a_house, opened
 
 BOARD = Cited("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
 BLOG = Cited("https://blog.example/alder", "It is a lovely bridge.", "A blog")

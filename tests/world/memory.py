@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
 
 

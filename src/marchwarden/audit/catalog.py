@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from marchwarden.errors import UnknownTrace
-from marchwarden.store import Store
-from marchwarden.trace import Stamp
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Stamp
 
 _BLOCK: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from marchwarden.notebook import Usage
-from marchwarden.pricing import Prices
-from marchwarden.store import Store
-from marchwarden.trace import Entry
+from marchwarden.audit.prices import Prices
+from marchwarden.core.notebook import Usage
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Entry
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Final, Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
-from marchwarden.notebook import Usage
 
 _A_MILLION: Final = 1_000_000
 
@@ -42,7 +42,7 @@ class Prices:
 
     @classmethod
     def load(cls, own: Path) -> Self:
-        shipped = _parsed(files("marchwarden").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml")
+        shipped = _parsed(files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml")
         try:
             theirs = _parsed(own.read_text(encoding="utf-8"), str(own))
         except OSError:

@@ -11,12 +11,12 @@ from typing import Final, Literal
 
 import anyio
 
-from marchwarden.clean import one_line
 from marchwarden.contract import CUT, MAX_EXCERPT, Citation, GapCategory
+from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import MalformedTrace, MarchwardenError, SourceError
-from marchwarden.notebook import Document, Hit
 from marchwarden.protocols import Source
-from marchwarden.record import Record
+from marchwarden.storage.record import Record
+from marchwarden.text.sanitize import one_line
 
 SourceOf = Callable[[Citation], Source]
 """Who could have fetched what a citation cites. Raises a `MarchwardenError` that says why nobody here can."""

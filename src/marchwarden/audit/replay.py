@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from marchwarden.budget import Allowance
 from marchwarden.contract import ResearchResult
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
+from marchwarden.core.passages import Passage
 from marchwarden.errors import MalformedTrace, ReplayDiverged
-from marchwarden.loop import Investigator
-from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
-from marchwarden.passages import Passage
+from marchwarden.loop.investigator import Investigator
+from marchwarden.loop.recorded import Recorded
 from marchwarden.protocols import Mind, Tell
-from marchwarden.record import Opening
-from marchwarden.recorded import Recorded
-from marchwarden.store import Store
+from marchwarden.storage.record import Opening
+from marchwarden.storage.store import Store
 
 _OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
 _CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=False)

@@ -8,10 +8,10 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from marchwarden.archive import Archive
 from marchwarden.contract import CUT, Citation, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace
-from marchwarden.store import Store
+from marchwarden.storage.archive import Archive
+from marchwarden.storage.store import Store
 
 _MARKER: Final = re.compile(r"\[(\d+)\]")
 _BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange", "result_hash")

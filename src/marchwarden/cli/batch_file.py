@@ -11,10 +11,10 @@ from uuid import UUID, uuid4, uuid5
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from marchwarden.core.request import checked
 from marchwarden.errors import InvalidInput
-from marchwarden.evaluation.running import Answers, Task, answer_all
+from marchwarden.evaluation.run import Answers, Task, answer_all
 from marchwarden.protocols import Researcher
-from marchwarden.refusals import checked
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.doctoring import Finding
-from marchwarden.cli.variables import KEYS
-from marchwarden.cli.versions import versions
+from marchwarden.cli.commands.doctor import Finding
+from marchwarden.cli.doctor_versions import versions
+from marchwarden.cli.environment import KEYS
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
 LITTLE_SPACE = 200 << 20
 SAMPLE = 200
@@ -22,7 +22,7 @@ SAMPLE = 200
 
 def examined(settings: "Settings", kept: Path, *, whole: bool) -> Iterator[Finding]:
     """Everything that can be looked at without asking anybody."""
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     store = Store.at(kept, settings.environ)
     yield from versions()
@@ -70,7 +70,7 @@ def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def _mind(settings: "Settings") -> Finding:
     from marchwarden.errors import InvalidInput
-    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.minds.select import chosen_mind
 
     try:
         mind = chosen_mind(None, settings.environ)
@@ -156,7 +156,7 @@ def archive(store: "Store", most: int | None) -> Finding:
 
 
 def _has_its_hash(body: Path) -> bool:
-    from marchwarden.archive import digest
+    from marchwarden.core.digest import digest
 
     try:
         return digest(body.read_bytes()) == f"sha256:{body.parent.name}{body.name}"
@@ -194,8 +194,8 @@ def _documents(path: Path, *, whole: bool) -> int | None:
 
 
 def _prices(settings: "Settings") -> Finding:
+    from marchwarden.audit.prices import Prices
     from marchwarden.errors import InvalidInput
-    from marchwarden.pricing import Prices
 
     try:
         table = Prices.load(settings.prices).table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from marchwarden.cli.doctoring import Finding
+from marchwarden.cli.commands.doctor import Finding
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -108,8 +108,8 @@ def _researchers(settings: "Settings") -> list[Finding]:
     import anyio
 
     from marchwarden.errors import InvalidInput
+    from marchwarden.orchestrator.external import Registry
     from marchwarden.orchestrator.health import healths
-    from marchwarden.orchestrator.registry import Registry
 
     try:
         registry = Registry.load(settings.researchers, settings.environ)

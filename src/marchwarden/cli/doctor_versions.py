@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from marchwarden.cli.doctoring import Finding, State
+from marchwarden.cli.commands.doctor import Finding, State
 
 
 def versions() -> Iterator[Finding]:

@@ -11,16 +11,16 @@ from urllib.parse import unquote
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from marchwarden.clean import one_line, printable
+from marchwarden.audit.costs import Sum
+from marchwarden.audit.recheck import Standing, Statement, Visit
+from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
-from marchwarden.costs import Sum
-from marchwarden.counting import counted
-from marchwarden.trace import Entry
-from marchwarden.validation import Standing, Statement, Visit
-from marchwarden.verification import Check
+from marchwarden.storage.trace import Entry
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line, printable
 
 if TYPE_CHECKING:
-    from marchwarden.cli.doctoring import Finding
+    from marchwarden.cli.commands.doctor import Finding
     from marchwarden.orchestrator.health import Health
 
 _BANDS = (

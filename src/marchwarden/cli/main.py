@@ -12,24 +12,24 @@ from pathlib import Path
 
 import click
 
-from marchwarden.cli.arxiv import arxiv
-from marchwarden.cli.asking import ask, batch, resume
-from marchwarden.cli.browsing import ui
-from marchwarden.cli.calibrating import calibrate
-from marchwarden.cli.checking import refresh
-from marchwarden.cli.collecting import gc
-from marchwarden.cli.completing import completion
-from marchwarden.cli.doctoring import doctor
-from marchwarden.cli.evaluating import evaluate
-from marchwarden.cli.hosts import mcp_config
-from marchwarden.cli.listing import researchers
-from marchwarden.cli.looking import contract, costs, replay, traces, verify
-from marchwarden.cli.reporting import report
-from marchwarden.cli.running import runs
-from marchwarden.cli.sections import Sectioned
-from marchwarden.cli.serving import serve
-from marchwarden.cli.starting import START, init
-from marchwarden.cli.working import worker
+from marchwarden.cli.commands.arxiv import arxiv
+from marchwarden.cli.commands.ask import ask, batch, resume
+from marchwarden.cli.commands.calibrate import calibrate
+from marchwarden.cli.commands.completion import completion
+from marchwarden.cli.commands.doctor import doctor
+from marchwarden.cli.commands.eval import evaluate
+from marchwarden.cli.commands.gc import gc
+from marchwarden.cli.commands.init import START, init
+from marchwarden.cli.commands.mcp_config import mcp_config
+from marchwarden.cli.commands.refresh import refresh
+from marchwarden.cli.commands.replay import contract, costs, replay, traces, verify
+from marchwarden.cli.commands.report import report
+from marchwarden.cli.commands.researchers import researchers
+from marchwarden.cli.commands.runs import runs
+from marchwarden.cli.commands.serve import serve
+from marchwarden.cli.commands.ui import ui
+from marchwarden.cli.commands.worker import worker
+from marchwarden.cli.help import Sectioned
 
 INTERRUPTED = 130
 LONGEST_COMPLAINT = 2_000
@@ -47,7 +47,7 @@ def marchwarden(context: click.Context) -> None:
 
     Exit codes: 0 answered with evidence, 1 landed without evidence or a check failed, 2 bad input, 130 interrupted.
     """
-    from marchwarden.logs.setting import set_up
+    from marchwarden.logs.setup import set_up
 
     set_up(context.obj.environ)
     if context.invoked_subcommand is None:
@@ -140,7 +140,7 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _fail(line: str, status: int) -> None:
-    from marchwarden.clean import one_line
+    from marchwarden.text.sanitize import one_line
 
     click.echo(f"marchwarden: {one_line(line, LONGEST_COMPLAINT)}", err=True)
     sys.exit(status)

@@ -27,9 +27,9 @@ def _latest_runs(context: click.Context, _parameter: click.Parameter, begun: str
     """The ids of the latest runs, each with what was asked."""
     from click.shell_completion import CompletionItem
 
-    from marchwarden.clean import one_line
-    from marchwarden.store import Store
-    from marchwarden.ui.shelf import Shelf
+    from marchwarden.audit.catalog import Shelf
+    from marchwarden.storage.store import Store
+    from marchwarden.text.sanitize import one_line
 
     store = Store.at(context.params.get("trace_dir") or context.obj.trace_dir, context.obj.environ)
     runs = Shelf(store).runs()

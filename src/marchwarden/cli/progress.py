@@ -12,10 +12,10 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.logs.setting import speaks_on_stderr
+from marchwarden.logs.setup import speaks_on_stderr
 from marchwarden.protocols import Progress
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 LEAD = ""
 """Who is asked; those whom it asks in turn have names."""

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.recruiting import Post
+from marchwarden.researchers.registry import Post
 
 if TYPE_CHECKING:
+    from marchwarden.loop.recorded import Recorded
+    from marchwarden.orchestrator.external import Registry
     from marchwarden.orchestrator.pi import PrincipalInvestigator
-    from marchwarden.orchestrator.registry import Registry
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind, Researcher
-    from marchwarden.record import Opening
-    from marchwarden.recorded import Recorded
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
+    from marchwarden.storage.record import Opening
+    from marchwarden.storage.store import Store
 
 BUILT_IN = ("files", "database", "web", "arxiv")
 OUTSIDE = ("web", "arxiv")
@@ -81,20 +81,20 @@ class Choice:
                 yield Post(name, name)
 
     def _pi(self, settings: "Settings", kept: Path, members: "list[Member]") -> "PrincipalInvestigator":
-        from marchwarden.minds.choosing import chosen_mind
+        from marchwarden.minds.select import chosen_mind
 
         return _led_by(chosen_mind(self.mind, settings.environ), members, settings, kept)
 
 
 def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Recorded":
     """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
-    from marchwarden.minds.choosing import chosen_mind, mind_again
+    from marchwarden.minds.select import chosen_mind, mind_again
 
     thinking = chosen_mind(mind, settings.environ) if mind else mind_again(opening.model_id, settings.environ)
     if opening.source != "pi":
         return Post.again(opening.researcher, opening.settings, settings, kept, thinking)
-    from marchwarden.orchestrator.absent import listed
-    from marchwarden.orchestrator.registry import REGISTERED
+    from marchwarden.orchestrator.external import REGISTERED
+    from marchwarden.orchestrator.offline import listed
     from marchwarden.orchestrator.roster import Member
 
     registry, members = _registry(settings), []
@@ -112,25 +112,25 @@ def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None
 def without_anybody(store: "Store", opening: "Opening", mind: "Mind", embedded: "Mind") -> "Recorded":
     """The researcher of an earlier run with nothing behind it, for a rerun."""
     if opening.source == "pi":
-        from marchwarden.orchestrator.absent import without_researchers
+        from marchwarden.orchestrator.offline import without_researchers
 
         return without_researchers(store, opening, mind, embedded)
-    from marchwarden.replay import without_source
+    from marchwarden.audit.replay import without_source
 
     return without_source(store, opening, mind, embedded)
 
 
 def _registry(settings: "Settings") -> "Registry":
-    from marchwarden.orchestrator.registry import Registry
+    from marchwarden.orchestrator.external import Registry
 
     return Registry.load(settings.researchers, settings.environ)
 
 
 def _led_by(mind: "Mind", members: "list[Member]", settings: "Settings", kept: Path) -> "PrincipalInvestigator":
-    from marchwarden.minds.choosing import embedded_mind
+    from marchwarden.minds.select import embedded_mind
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Roster
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     store, embedded = Store.at(kept, settings.environ), embedded_mind(settings.environ)
     return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.recruiting import Post
+from marchwarden.researchers.registry import Post
 
 if TYPE_CHECKING:
     from marchwarden.contract import Citation
     from marchwarden.protocols import Source
-    from marchwarden.record import Opening
     from marchwarden.settings import Settings
+    from marchwarden.storage.record import Opening
 
 _ARXIV = re.compile(r"arxiv\s*:|https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/", re.IGNORECASE)
 _WEB = re.compile(r"https?://|doi\s*:", re.IGNORECASE)
@@ -60,8 +60,8 @@ class Origins:
         if self.opening.source != "pi":
             yield Origin(self.opening.researcher, self.opening.settings)
             return
-        from marchwarden.orchestrator.absent import listed
-        from marchwarden.orchestrator.registry import REGISTERED
+        from marchwarden.orchestrator.external import REGISTERED
+        from marchwarden.orchestrator.offline import listed
 
         names = (citation.researcher or "").split(", ")
         for member in listed(self.opening.settings):

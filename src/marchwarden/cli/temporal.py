@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from marchwarden.cli.batching import Batch
-    from marchwarden.cli.choosing import Choice
+    from marchwarden.cli.batch_file import Batch
+    from marchwarden.cli.selection import Choice
     from marchwarden.contract import ResearchRequest, ResearchResult
-    from marchwarden.fleet.engine import Engine
-    from marchwarden.fleet.orders import Member
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
+    from marchwarden.temporal.connection import Engine
+    from marchwarden.temporal.messages import Member
 
 BATCH_AT_ONCE = 1000
 """Questions of a batch that wait for their answers at once; the fleet says how many of them are worked on."""
@@ -25,7 +25,7 @@ def engine_at(address: str, settings: "Settings") -> "Engine":
 
     if find_spec("temporalio") is None:
         raise InvalidInput("--temporal needs more than is installed: pip install 'marchwarden[temporal]'")
-    from marchwarden.fleet.engine import Engine
+    from marchwarden.temporal.connection import Engine
 
     return Engine.of(address, settings.environ)
 
@@ -42,7 +42,7 @@ def fleet_ask(
     members = fleet_members(choice, settings, kept)
 
     async def work(sink: "ProgressSink") -> "ResearchResult":
-        from marchwarden.fleet.asking import FleetResearcher, new_id
+        from marchwarden.temporal.researcher import FleetResearcher, new_id
 
         asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
         return await asked.take_up(new_id(trace_id), request, progress=sink)
@@ -52,7 +52,7 @@ def fleet_ask(
 
 async def fleet_batch(choice: "Choice", settings: "Settings", kept: Path, address: str, work: "Batch") -> None:
     """All questions at once: it is the fleet that takes them a few at a time. Begun again, it finds its own runs."""
-    from marchwarden.fleet.asking import FleetResearcher
+    from marchwarden.temporal.researcher import FleetResearcher
 
     engine = engine_at(address, settings)
     members = fleet_members(choice, settings, kept)
@@ -63,8 +63,8 @@ async def fleet_batch(choice: "Choice", settings: "Settings", kept: Path, addres
 
 def fleet_members(choice: "Choice", settings: "Settings", kept: Path) -> "list[Member]":
     """Everybody meant, as a worker can build them again."""
-    from marchwarden.fleet.orders import Member
-    from marchwarden.orchestrator.registry import REGISTERED
+    from marchwarden.orchestrator.external import REGISTERED
+    from marchwarden.temporal.messages import Member
 
     found = []
     for each in choice.members(settings, kept, in_process=True):

@@ -7,17 +7,9 @@ from datetime import date
 from functools import cached_property
 from typing import Final, Generic, Literal, TypeVar
 
-from marchwarden.archive import digest
-from marchwarden.contract import (
-    CUT,
-    MAX_EXCERPT,
-    Authority,
-    Depth,
-    DiscoveryEvent,
-    Gap,
-    OpenQuestion,
-)
-from marchwarden.passages import BREAK, Layout, Passage, Sentence, split
+from marchwarden.contract import CUT, MAX_EXCERPT, Authority, Depth, DiscoveryEvent, Gap, OpenQuestion
+from marchwarden.core.digest import digest
+from marchwarden.core.passages import BREAK, Layout, Passage, Sentence, split
 
 T = TypeVar("T")
 Stance = Literal["supports", "contradicts", "qualifies", "superseded", "different_scope"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from marchwarden.clean import TEAR
 from marchwarden.contract import CUT
+from marchwarden.text.sanitize import TEAR
 
 Layout = Literal["prose", "lines", "table"]
 """`lines`: each line stands for itself (code, logs). `table`: likewise, and the first line names the columns."""

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import compress, islice, zip_longest
 from typing import Final
 
-from marchwarden.passages import Layout, looks_like_a_row
+from marchwarden.core.passages import Layout, looks_like_a_row
 
 LONGEST_LINE: Final = 1000
 """What is longer is no row that could be told."""

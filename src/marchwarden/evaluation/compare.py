@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from marchwarden.evaluation.judging import Judgement
-from marchwarden.evaluation.scorers import MEASURES, Judgements, Measure
+from marchwarden.evaluation.judge import Judgement
+from marchwarden.evaluation.metrics import MEASURES, Judgements, Measure
 from marchwarden.evaluation.suite import Question
 
 RESAMPLES: Final = 1000

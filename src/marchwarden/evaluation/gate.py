@@ -9,8 +9,8 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from marchwarden.errors import InvalidInput
+from marchwarden.evaluation.metrics import MEASURES
 from marchwarden.evaluation.report import Report, shown
-from marchwarden.evaluation.scorers import MEASURES
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from marchwarden.clean import one_line
-from marchwarden.evaluation.comparing import Comparison
-from marchwarden.evaluation.judging import Judgement
-from marchwarden.evaluation.picture import reliability_curve
+from marchwarden.evaluation.compare import Comparison
+from marchwarden.evaluation.judge import Judgement
+from marchwarden.evaluation.metrics import MEASURES
+from marchwarden.evaluation.reliability_chart import reliability_curve
 from marchwarden.evaluation.report import Report, shown
-from marchwarden.evaluation.scorers import MEASURES
+from marchwarden.text.sanitize import one_line
 
 _STYLE: Final = """
 body { font: 16px/1.5 sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.archive import Archive
 from marchwarden.contract import CUT, Citation, GapCategory, ResearchResult
+from marchwarden.core.notebook import Document, Excerpt
 from marchwarden.errors import ArchiveDamaged
 from marchwarden.evaluation.suite import Id, Question, Suite
-from marchwarden.grounding import NO_ANSWER, unsupported
-from marchwarden.notebook import Document, Excerpt
+from marchwarden.evidence.grounding import NO_ANSWER, unsupported
+from marchwarden.storage.archive import Archive
 
 READ: Final = 600
 CITED: Final = 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from marchwarden.evaluation.calibration import Outcome, calibration_error
-from marchwarden.evaluation.judging import Judgement
+from marchwarden.evaluation.judge import Judgement
 
 Judgements = Sequence[Judgement]
 Better = Literal["higher", "lower", "neither"]

@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
 from typing import Final, Self
 
-from marchwarden.archive import Archive
-from marchwarden.clean import one_line
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.calibration import Bin, reliability
-from marchwarden.evaluation.comparing import Comparison, Difference, Flip, compared, told
-from marchwarden.evaluation.judging import Judge, Judgement
-from marchwarden.evaluation.scorers import MEASURES, figures, outcomes
+from marchwarden.evaluation.compare import Comparison, Difference, Flip, compared, told
+from marchwarden.evaluation.judge import Judge, Judgement
+from marchwarden.evaluation.metrics import MEASURES, figures, outcomes
 from marchwarden.evaluation.suite import Question, Suite
+from marchwarden.storage.archive import Archive
+from marchwarden.text.sanitize import one_line
 
 _LONGEST_LINE: Final = 80
 

@@ -15,8 +15,8 @@ from typing import Final, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from marchwarden.archive import digest
 from marchwarden.contract import MAX_QUESTION
+from marchwarden.core.digest import digest
 from marchwarden.errors import InvalidInput, StorageError
 
 Id = str | int

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.confidence import HELPS, HURTS, Rubric
 from marchwarden.contract import ConfidenceFactors
-from marchwarden.fitting import Outcome, Weight, fitted
+from marchwarden.evidence.confidence import HELPS, HURTS, Rubric
+from marchwarden.evidence.logistic import Outcome, Weight, fitted
 
 HELD: Final = 5.0
 """As much as some outcomes against it would move a worth: what was hardly met stays as it was."""

@@ -122,7 +122,7 @@ _RUBRIC: Final = TypeAdapter(Rubric)
 
 @cache
 def _shipped() -> Rubric:
-    return Rubric.parsed((files("marchwarden") / KEPT).read_text(encoding="utf-8"), KEPT)
+    return Rubric.parsed((files("marchwarden.evidence") / KEPT).read_text(encoding="utf-8"), KEPT)
 
 
 def _log_odds(share: float) -> float:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal, TypeVar
 
-from marchwarden.clauses import clauses
-from marchwarden.figures import MONTHS, Figure, Figures, Moment, figures_in
-from marchwarden.notebook import Stance
-from marchwarden.passages import looks_like_a_row
-from marchwarden.polarity import Polarity, denies, spelled
-from marchwarden.ranking.terms import STOP_WORDS, Stems, words
-from marchwarden.scopes import are_editions, periods, without_references
-from marchwarden.stance import Stances
-from marchwarden.swaps import swapped_names
+from marchwarden.core.notebook import Stance
+from marchwarden.core.passages import looks_like_a_row
+from marchwarden.evidence.name_swap import swapped_names
+from marchwarden.evidence.stance import Stances
+from marchwarden.evidence.time_scope import are_editions, periods, without_references
+from marchwarden.text.clauses import clauses
+from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.numbers import MONTHS, Figure, Figures, Moment, figures_in
+from marchwarden.text.words import STOP_WORDS, Stems, words
 
 Kind = Literal["figure", "date", "polarity", "name"]
 _Value = TypeVar("_Value", Figure, Moment)

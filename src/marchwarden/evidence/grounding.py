@@ -9,19 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from marchwarden.clean import printable
-from marchwarden.contract import (
-    Authority,
-    Citation,
-    DiscoveryEvent,
-    DiscoveryType,
-    Gap,
-    GapCategory,
-)
-from marchwarden.figures import Figure, figures_in
-from marchwarden.independence import independent_sources
-from marchwarden.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
-from marchwarden.tables import parted
+from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory
+from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
+from marchwarden.core.tables import parted
+from marchwarden.evidence.independence import independent_sources
+from marchwarden.text.numbers import Figure, figures_in
+from marchwarden.text.sanitize import printable
 
 NO_ANSWER: Final = "What was read does not answer this question."
 ONLY_NEAR: Final = 0.3

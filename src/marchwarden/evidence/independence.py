@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.notebook import Excerpt
+from marchwarden.core.notebook import Excerpt
 
 _WORD: Final = re.compile(r"\w+")
 _RUN: Final = 5

@@ -9,8 +9,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
-from marchwarden.discoveries import MOST_DISCOVERIES, public_address
-from marchwarden.notebook import Document, Link
+from marchwarden.core.notebook import Document, Link
+from marchwarden.evidence.text_leads import MOST_DISCOVERIES, public_address
 
 _ARXIV: Final = re.compile(
     r"(?:arxiv\.org/(?:abs|pdf|html)/|doi\.org/10\.48550/arxiv\.)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})"

@@ -3,7 +3,7 @@
 from difflib import SequenceMatcher
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS
+from marchwarden.text.words import STOP_WORDS
 
 LONGEST_NAME: Final = 5
 SAME_NAME: Final = 0.7

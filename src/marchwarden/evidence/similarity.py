@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 _DENIALS: Final = frozenset({"not", "no", "never"})
 

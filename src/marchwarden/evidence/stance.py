@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from marchwarden.figures import Figures, figures_in
-from marchwarden.polarity import Polarity, denies, spelled
-from marchwarden.ranking.semantic import Similarity
-from marchwarden.ranking.terms import STOP_WORDS, Stems
+from marchwarden.evidence.ranking.semantic import Similarity
+from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.numbers import Figures, figures_in
+from marchwarden.text.words import STOP_WORDS, Stems
 
 # A logistic fit of "the evidence supports the claim" on one half of an open set of claims, rounded.
 AT_ALL: Final = 2.0

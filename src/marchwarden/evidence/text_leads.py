@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
-from marchwarden.notebook import Document, Notebook
-from marchwarden.passages import Passage
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.core.passages import Passage
 
 MOST_DISCOVERIES: Final = 5
 LONGEST_ADDRESS: Final = 300

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from marchwarden.figures import MONTHS, Moment, figures_in
+from marchwarden.text.numbers import MONTHS, Moment, figures_in
 
 _REFERENCE: Final = re.compile(
     r"^\W*\d{1,3}[.)]\s"

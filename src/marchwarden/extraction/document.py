@@ -5,9 +5,9 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
+from marchwarden.core.notebook import Document, Link, Mark
+from marchwarden.core.passages import Layout
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Document, Link, Mark
-from marchwarden.passages import Layout
 
 LONGEST_TEXT: Final = 20_000_000
 """Characters. A longer document is refused rather than cut: half a document would look like a whole one."""

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 import lxml.etree
 
 from marchwarden.extraction import webpage
-from marchwarden.extraction.archives import entry, refuse_bomb
 from marchwarden.extraction.charset import decoded
 from marchwarden.extraction.document import Extracted, Part, Unreadable, joined
 from marchwarden.extraction.plain import day
+from marchwarden.extraction.zip_limits import entry, refuse_bomb
 
 MOST_CHAPTERS: Final = 2_000
 

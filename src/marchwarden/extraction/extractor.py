@@ -16,7 +16,7 @@ from typing import IO, Final, Self
 from marchwarden.errors import SourceError
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import Format, extract, format_of
-from marchwarden.extraction.frames import LARGEST_ANSWER, Refused, receive, send, unpacked
+from marchwarden.extraction.messages import LARGEST_ANSWER, Refused, receive, send, unpacked
 
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30

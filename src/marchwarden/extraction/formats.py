@@ -13,10 +13,10 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.extraction import plain
 from marchwarden.extraction.charset import decoded, has_wide_mark
 from marchwarden.extraction.document import LONGEST_TEXT, Extracted, Unreadable
+from marchwarden.text.sanitize import one_line
 
 
 class Format(StrEnum):

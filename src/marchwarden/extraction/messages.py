@@ -11,8 +11,8 @@ from typing import IO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from marchwarden.core.notebook import Link, Mark
 from marchwarden.extraction.document import LONGEST_TEXT, Extracted, Sign
-from marchwarden.notebook import Link, Mark
 
 _LENGTH: Final = struct.Struct(">I")
 _LARGEST_FRAME: Final = 1 << 30

@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 import lxml.etree
 import lxml.html
 
-from marchwarden.clean import one_line
+from marchwarden.core.notebook import Link
 from marchwarden.extraction.document import Sign
-from marchwarden.notebook import Link
+from marchwarden.text.sanitize import one_line
 
 MOST_LINKS: Final = 200
 LONGEST_URL: Final = 1_000

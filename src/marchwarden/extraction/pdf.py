@@ -7,9 +7,9 @@ from typing import Final
 import pypdfium2
 import pypdfium2.raw
 
-from marchwarden.clean import printable
 from marchwarden.extraction.document import Extracted, Part, Unreadable, joined
 from marchwarden.extraction.plain import day
+from marchwarden.text.sanitize import printable
 
 MOST_PAGES: Final = 5_000
 

@@ -6,9 +6,9 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.clean import torn
+from marchwarden.core.passages import Layout
 from marchwarden.extraction.document import Extracted
-from marchwarden.passages import Layout
+from marchwarden.text.sanitize import torn
 
 LONGEST_TITLE: Final = 120
 

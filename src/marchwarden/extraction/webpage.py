@@ -7,10 +7,10 @@ import lxml.etree
 import lxml.html
 import trafilatura
 
-from marchwarden.clean import printable
 from marchwarden.extraction import outline
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.plain import day
+from marchwarden.text.sanitize import printable
 
 LONGEST_SURFACE: Final = 4_000
 SUSPICIOUSLY_SHORT: Final = 600

@@ -10,9 +10,9 @@ import lxml.etree
 from docx.opc.exceptions import OpcError
 from docx.table import Table
 
-from marchwarden.clean import printable
-from marchwarden.extraction.archives import refuse_bomb
 from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.zip_limits import refuse_bomb
+from marchwarden.text.sanitize import printable
 
 _MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

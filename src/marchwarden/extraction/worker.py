@@ -15,7 +15,7 @@ from typing import IO, Final
 
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import extract
-from marchwarden.extraction.frames import Refused, packed, receive, send
+from marchwarden.extraction.messages import Refused, packed, receive, send
 
 _GRACE_SECONDS: Final = 2
 _PAGE: Final = b"<html><body><article><p>A short page, read for what reading it loads.</p></article></body></html>"
@@ -52,7 +52,7 @@ def _load_readers(requests: IO[bytes]) -> None:
     A missing reader is told with its document.
     """
     with suppress(ImportError):
-        import marchwarden.extraction.webpage  # noqa: F401, PLC0415 - imported for what importing it loads
+        pass
     if not select.select([requests], [], [], 0)[0]:
         _read(_PAGE, "page.html")
 

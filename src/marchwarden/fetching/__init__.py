@@ -1,10 +1,10 @@
 """Polite, guarded HTTP: pages that anybody may have named, and APIs that the operator chose. Knows no format."""
 
 from marchwarden.fetching.api import Answer, ApiClient
+from marchwarden.fetching.cache import FolderMemory
 from marchwarden.fetching.fetcher import Fetcher
-from marchwarden.fetching.gate import Gate, OpenGate
-from marchwarden.fetching.memory import FolderMemory
 from marchwarden.fetching.page import Page, PageMemory, Remembered
+from marchwarden.fetching.rate_limit import Gate, OpenGate
 from marchwarden.fetching.settings import AllowedHosts, FetchSettings
 
 __all__ = [

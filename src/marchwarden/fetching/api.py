@@ -12,12 +12,12 @@ import anyio
 import httpcore2
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.decoding import ACCEPTED
-from marchwarden.fetching.exchange import Connections, Incoming
-from marchwarden.fetching.gate import Gate, OpenGate
-from marchwarden.fetching.interruptions import Interrupted, patiently
+from marchwarden.fetching.body import ACCEPTED
+from marchwarden.fetching.connection import Connections, Incoming
+from marchwarden.fetching.rate_limit import Gate, OpenGate
+from marchwarden.fetching.retry import Interrupted, patiently
 from marchwarden.fetching.settings import USER_AGENT
-from marchwarden.fetching.targets import Target, parsed
+from marchwarden.fetching.urls import Target, parsed
 
 SECONDS: Final = 20.0
 LARGEST: Final = 8 << 20

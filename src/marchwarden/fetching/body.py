@@ -3,8 +3,8 @@
 import zlib
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.errors import SourceError
+from marchwarden.text.sanitize import one_line
 
 ACCEPTED: Final = "gzip"
 _GZIP: Final = frozenset({"gzip", "x-gzip"})

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from marchwarden.archive import Archive
 from marchwarden.errors import ArchiveDamaged, StorageError
 from marchwarden.fetching.page import Page, Remembered
+from marchwarden.storage.archive import Archive
 
 _NAME: Final = "pages.sqlite"
 _WAIT_SECONDS: Final = 2.0

@@ -15,9 +15,9 @@ import anyio
 import httpcore2
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.decoding import Body
-from marchwarden.fetching.interruptions import Interrupted
-from marchwarden.fetching.targets import Target
+from marchwarden.fetching.body import Body
+from marchwarden.fetching.retry import Interrupted
+from marchwarden.fetching.urls import Target
 
 _CLOSING_SECONDS: Final = 1.0
 _FINISHING_SECONDS: Final = 1.0

@@ -7,14 +7,14 @@ import anyio
 import httpcore2
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.errand import Errand
-from marchwarden.fetching.exchange import Connections
+from marchwarden.fetching.connection import Connections
 from marchwarden.fetching.guard import Guard, GuardedNetwork, Resolver, system_resolver
 from marchwarden.fetching.page import Page, PageMemory
+from marchwarden.fetching.page_request import Errand
+from marchwarden.fetching.per_host import Turns
 from marchwarden.fetching.robots import Robots
 from marchwarden.fetching.settings import FetchSettings
-from marchwarden.fetching.targets import Target, parsed
-from marchwarden.fetching.turns import Turns
+from marchwarden.fetching.urls import Target, parsed
 
 
 class Fetcher:

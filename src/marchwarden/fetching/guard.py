@@ -16,10 +16,10 @@ import httpcore2
 
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
-from marchwarden.fetching.addresses import all_public, is_public
-from marchwarden.fetching.interruptions import Interrupted
+from marchwarden.fetching.public_ips import all_public, is_public
+from marchwarden.fetching.retry import Interrupted
 from marchwarden.fetching.settings import AllowedHosts
-from marchwarden.fetching.targets import Target
+from marchwarden.fetching.urls import Target
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host name, as `socket.getaddrinfo` would find them; raises `OSError`."""

@@ -15,14 +15,14 @@ import anyio.to_thread
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError, StorageError
 from marchwarden.fetching import robots
-from marchwarden.fetching.decoding import ACCEPTED
-from marchwarden.fetching.exchange import Connections, Incoming, described
+from marchwarden.fetching.body import ACCEPTED
+from marchwarden.fetching.connection import Connections, Incoming, described
 from marchwarden.fetching.guard import Guard
-from marchwarden.fetching.interruptions import patiently
 from marchwarden.fetching.page import Page, PageMemory, Remembered
+from marchwarden.fetching.per_host import Turns
+from marchwarden.fetching.retry import patiently
 from marchwarden.fetching.settings import FetchSettings
-from marchwarden.fetching.targets import Target
-from marchwarden.fetching.turns import Turns
+from marchwarden.fetching.urls import Target
 
 _ACCEPT: Final = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5"
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})

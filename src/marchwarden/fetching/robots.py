@@ -11,7 +11,7 @@ import anyio.to_thread
 from protego import Protego
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.targets import Target
+from marchwarden.fetching.urls import Target
 
 LARGEST: Final = 512 << 10
 _KEPT_SECONDS: Final = 3600.0

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.fetching.targets import parsed
+from marchwarden.fetching.urls import parsed
 
 USER_AGENT: Final = "Marchwarden/0.1 (research agent; obeys robots.txt)"
 

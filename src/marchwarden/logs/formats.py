@@ -5,9 +5,9 @@ import logging
 from datetime import UTC, datetime
 from typing import Final
 
-from marchwarden.clean import one_line, printable
-from marchwarden.logs.secrets import Secrets
-from marchwarden.logs.telling import TOLD, Facts, followed
+from marchwarden.logs.events import TOLD, Facts, followed
+from marchwarden.logs.redact import Secrets
+from marchwarden.text.sanitize import one_line, printable
 
 LONGEST: Final = 2_000
 

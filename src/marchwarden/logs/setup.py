@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.logs.formats import ConsoleFormat, JsonFormat
-from marchwarden.logs.secrets import Secrets
+from marchwarden.logs.redact import Secrets
+from marchwarden.text.sanitize import one_line
 
 LEVEL: Final = "MARCHWARDEN_LOG_LEVEL"
 FORMAT: Final = "MARCHWARDEN_LOG_FORMAT"

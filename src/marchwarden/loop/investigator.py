@@ -12,25 +12,20 @@ from typing import Final, TypeVar
 import anyio
 from pydantic import TypeAdapter
 
-from marchwarden.budget import WALL_TIME_SEC, Budget
-from marchwarden.confidence import Rubric
-from marchwarden.contract import (
-    Gap,
-    GapCategory,
-    ResearchRequest,
-    ResearchResult,
-)
-from marchwarden.counting import counted
+from marchwarden.contract import Gap, GapCategory, ResearchRequest, ResearchResult
+from marchwarden.core.budget import WALL_TIME_SEC, Budget
+from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
 from marchwarden.errors import ArchiveDamaged, SourceError
-from marchwarden.grounding import grounded
-from marchwarden.landing import Flight, landed
-from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
+from marchwarden.evidence.confidence import Rubric
+from marchwarden.evidence.grounding import grounded
+from marchwarden.evidence.ranking import PassageIndex, ReadingList, reading_list
+from marchwarden.loop.mind_calls import Thinking
+from marchwarden.loop.recorded import Recorded
+from marchwarden.loop.result import Flight, landed
 from marchwarden.protocols import Mind, Progress, ProgressSink, Source
-from marchwarden.ranking import PassageIndex, ReadingList, reading_list
-from marchwarden.record import Opening, Record
-from marchwarden.recorded import Recorded
-from marchwarden.store import Store
-from marchwarden.thinking import Thinking
+from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.store import Store
+from marchwarden.text.plural import counted
 
 T = TypeVar("T")
 

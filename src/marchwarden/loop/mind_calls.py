@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import anyio
 
-from marchwarden.budget import Allowance, Budget
+from marchwarden.core.budget import Allowance, Budget
+from marchwarden.core.notebook import Draft, Notebook, Plan, Reading, Thought
 from marchwarden.errors import MindError, SourceError, TooLittleLeft
-from marchwarden.notebook import Draft, Notebook, Plan, Reading, Thought
 from marchwarden.protocols import Mind
-from marchwarden.record import Record, ThinkAction, ThinkStep
+from marchwarden.storage.record import Record, ThinkAction, ThinkStep
 
 Value = TypeVar("Value", Plan, Reading, Draft)
 Ask = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]

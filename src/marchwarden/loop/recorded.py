@@ -10,12 +10,12 @@ from typing import Final
 import anyio
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.core.request import checked
 from marchwarden.errors import TraceHeld
 from marchwarden.logs import following, tell, timed
 from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.record import Opening, Record
-from marchwarden.refusals import checked
-from marchwarden.store import Store
+from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.store import Store
 
 PATIENCE_SEC: Final = 10.0
 """For one who writes the same trace: who was killed lets go at once, who was told to stop does so soon after."""

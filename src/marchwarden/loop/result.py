@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from marchwarden.budget import Budget
-from marchwarden.confidence import Rubric, recency
 from marchwarden.contract import ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
-from marchwarden.grounding import Grounded, highest_authority
-from marchwarden.leads import from_links
-from marchwarden.notebook import Draft, Notebook
+from marchwarden.core.budget import Budget
+from marchwarden.core.notebook import Draft, Notebook
+from marchwarden.evidence.confidence import Rubric, recency
+from marchwarden.evidence.grounding import Grounded, highest_authority
+from marchwarden.evidence.link_leads import from_links
 
 # The loop alone knows whether the budget ran out, and grounding alone whether sources disagree.
 _NOT_FOR_A_MIND_TO_SAY: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})

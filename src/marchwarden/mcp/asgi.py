@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from marchwarden.errors import InvalidInput
-from marchwarden.wire.stopping import stop_signal
+from marchwarden.mcp.signals import stop_signal
 
 BACKLOG: Final = 2048
 LAST_WORDS_SEC: Final = 2

@@ -11,11 +11,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marchwarden.errors import Busy
-from marchwarden.wire.callers import ANYBODY, Caller
-from marchwarden.wire.exchange import PLACE, Exchange
-from marchwarden.wire.meter import CONTENT_TYPE
-from marchwarden.wire.service import Service
-from marchwarden.wire.vocabulary import BUSY, RETRY_KEY
+from marchwarden.mcp.clients import ANYBODY, Caller
+from marchwarden.mcp.metrics import CONTENT_TYPE
+from marchwarden.mcp.protocol import BUSY, RETRY_KEY
+from marchwarden.mcp.request_context import PLACE, Exchange
+from marchwarden.mcp.service import Service
 
 HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"

@@ -27,17 +27,11 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable
+from marchwarden.mcp.protocol import CONTRACT_KEY, LONGEST_REFUSAL, REFUSAL_KEY, TOOL, progress_heard
 from marchwarden.protocols import Progress, ProgressSink
-from marchwarden.wire.vocabulary import (
-    CONTRACT_KEY,
-    LONGEST_REFUSAL,
-    REFUSAL_KEY,
-    TOOL,
-    progress_heard,
-)
+from marchwarden.text.sanitize import one_line
 
 CLOSING_SEC: Final = 10.0
 MOST_PAGES: Final = 20

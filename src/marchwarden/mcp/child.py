@@ -14,8 +14,8 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from marchwarden.clean import one_line
-from marchwarden.wire.lines import OversizedLine, line_of, lines, message_in
+from marchwarden.mcp.framing import OversizedLine, line_of, lines, message_in
+from marchwarden.text.sanitize import one_line
 
 LEAVING_SEC: Final = 2.0
 LAST_WORDS_SEC: Final = 0.2

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
+from marchwarden.mcp.command import Command
 from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.wire.command import Command
 
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from marchwarden.wire.call import Introduction, Line
+    from marchwarden.mcp.call import Introduction, Line
 
 TIMEOUT_SEC: Final = 900.0
 SILENCE_SEC: Final = 120.0
@@ -66,7 +66,7 @@ class RemoteResearcher:
         cls, url: str, token: str | None = None, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
         """Call the URL, showing the token. Proxies of the environment are not used."""
-        from marchwarden.wire.endpoint import Endpoint
+        from marchwarden.mcp.http_client import Endpoint
 
         return cls(Endpoint(url, token), timeout=timeout, silence=silence)
 
@@ -79,7 +79,7 @@ class RemoteResearcher:
     async def introduced(self, seconds: float = 20.0) -> "Introduction":
         """What the server says of itself, without asking it anything. Raises `ResearcherUnavailable` like a call."""
         async with self._link.opened() as line:
-            from marchwarden.wire.call import Call
+            from marchwarden.mcp.call import Call
 
             return await Call(self._link.name, line, seconds, seconds).introduction()
 
@@ -93,7 +93,7 @@ class RemoteResearcher:
         progress: ProgressSink = quiet,
     ) -> ResearchResult:
         async with self._link.opened() as line:
-            from marchwarden.wire.call import Call
+            from marchwarden.mcp.call import Call
 
             call = Call(self._link.name, line, self._timeout, self._silence)
             return await call.answer(_arguments(question, context, depth, constraints), progress)

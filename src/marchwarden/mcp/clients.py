@@ -14,8 +14,8 @@ from typing import Annotated, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from marchwarden.clean import one_line
 from marchwarden.errors import InvalidInput
+from marchwarden.text.sanitize import one_line
 
 Count = Annotated[int, Field(ge=1, strict=True)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import anyio
 
-from marchwarden.clean import one_line
 from marchwarden.errors import ResearcherUnavailable
+from marchwarden.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from marchwarden.wire.child import Child
+    from marchwarden.mcp.child import Child
 
 LARGEST_ANSWER: Final = 16 << 20
 _EVERY_PROGRAM_NEEDS: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
@@ -41,7 +41,7 @@ class Command:
         except OSError as error:
             raise ResearcherUnavailable(f"{self.name}: {one_line(str(error), 200)}") from error
         try:
-            from marchwarden.wire.child import Child
+            from marchwarden.mcp.child import Child
 
             yield Child(process, self.largest_answer, self.errlog)
         finally:

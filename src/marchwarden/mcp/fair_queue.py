@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import Busy
-from marchwarden.wire.callers import Caller
+from marchwarden.mcp.clients import Caller
 
 FIRST_GUESS_SEC: Final = 30.0
 LONGEST_SEC: Final = 600.0

@@ -12,8 +12,8 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
-from marchwarden.clean import one_line
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
+from marchwarden.text.sanitize import one_line
 
 LARGEST_ANSWER: Final = 16 << 20
 STREAM_FACTOR: Final = 4

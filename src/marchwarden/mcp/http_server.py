@@ -12,10 +12,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from marchwarden.errors import InvalidInput
-from marchwarden.wire.door import Door
-from marchwarden.wire.listening import in_url, listening, serve_application
-from marchwarden.wire.server import McpServer
-from marchwarden.wire.service import Service
+from marchwarden.mcp.asgi import in_url, listening, serve_application
+from marchwarden.mcp.auth import Door
+from marchwarden.mcp.server import McpServer
+from marchwarden.mcp.service import Service
 
 PATH: Final = "/mcp"
 LARGEST_REQUEST: Final = 1 << 18

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from marchwarden.clean import one_line
 from marchwarden.protocols import Progress
+from marchwarden.text.sanitize import one_line
 
 TOOL: Final = "research"
 CONTRACT_KEY: Final = "marchwarden/contract"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from marchwarden.errors import Busy
-from marchwarden.wire.callers import Caller
+from marchwarden.mcp.clients import Caller
 
 MINUTE: Final = 60.0
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.wire.callers import ANYBODY, Caller
+from marchwarden.mcp.clients import ANYBODY, Caller
 
 PLACE: Final = "marchwarden.exchange"
 """Where a request's scope keeps it."""

@@ -16,12 +16,12 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from marchwarden.clean import one_line
 from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
-from marchwarden.record import Record
-from marchwarden.wire.calls import Context
-from marchwarden.wire.exchange import exchange_of
-from marchwarden.wire.vocabulary import RESULT_SCHEME, TRACE_SCHEME
+from marchwarden.mcp.protocol import RESULT_SCHEME, TRACE_SCHEME
+from marchwarden.mcp.request_context import exchange_of
+from marchwarden.mcp.server_state import Context
+from marchwarden.storage.record import Record
+from marchwarden.text.sanitize import one_line
 
 
 class Kept(Protocol):

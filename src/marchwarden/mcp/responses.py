@@ -5,9 +5,9 @@ import json
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, ErrorData, TextContent
 
-from marchwarden.clean import one_line
-from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.vocabulary import BUSY, LONGEST_REFUSAL, REFUSAL_KEY, RETRY_KEY, Refusal
+from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.protocol import BUSY, LONGEST_REFUSAL, REFUSAL_KEY, RETRY_KEY, Refusal
+from marchwarden.text.sanitize import one_line
 
 
 def told(outcome: Outcome) -> CallToolResult:

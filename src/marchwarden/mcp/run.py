@@ -9,10 +9,10 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest
+from marchwarden.mcp.call_store import Entry
+from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.outcome import Outcome
 from marchwarden.protocols import Progress
-from marchwarden.wire.callers import Caller
-from marchwarden.wire.ledger import Entry
-from marchwarden.wire.outcome import Outcome
 
 MOST_WAITING: Final = 100
 """Signs of life kept for one who listens slowly; further ones are lost to it."""

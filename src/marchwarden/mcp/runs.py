@@ -14,16 +14,16 @@ from anyio.abc import TaskGroup
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
+from marchwarden.loop.recorded import Recorded
+from marchwarden.mcp.call_store import Entry
+from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.fair_queue import Place
+from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.run import Run
+from marchwarden.mcp.service import Service
+from marchwarden.mcp.spans import Spans
+from marchwarden.mcp.usage import Books
 from marchwarden.protocols import Progress, Researcher, Resumable
-from marchwarden.recorded import Recorded
-from marchwarden.wire.books import Books
-from marchwarden.wire.callers import Caller
-from marchwarden.wire.gate import Place
-from marchwarden.wire.ledger import Entry
-from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.run import Run
-from marchwarden.wire.service import Service
-from marchwarden.wire.spans import Spans
 
 log: Final = logging.getLogger(__name__)
 

@@ -11,16 +11,16 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import InvalidInput
+from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.http_server import serve_http
+from marchwarden.mcp.otel_export import exporting
+from marchwarden.mcp.resources import Kept
+from marchwarden.mcp.server import build_server
+from marchwarden.mcp.service import Service
+from marchwarden.mcp.stdio_server import serve_stdio
 from marchwarden.protocols import Researcher
 from marchwarden.settings import Settings
-from marchwarden.store import Store
-from marchwarden.wire.callers import Guests, House
-from marchwarden.wire.exporting import exporting
-from marchwarden.wire.http_server import serve_http
-from marchwarden.wire.server import build_server
-from marchwarden.wire.service import Service
-from marchwarden.wire.shelf import Kept
-from marchwarden.wire.stdio_server import serve_stdio
+from marchwarden.storage.store import Store
 
 HIGHEST_PORT: Final = 65_535
 LEDGER: Final = "calls.sqlite"

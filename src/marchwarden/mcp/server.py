@@ -20,24 +20,24 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from marchwarden.clean import one_line
 from marchwarden.contract import CONTRACT_VERSION, ResearchRequest, ResearchResult
+from marchwarden.core.request import checked
 from marchwarden.errors import Busy, InvalidInput, StorageError
+from marchwarden.mcp.call_store import Ledger
+from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.protocol import CONTRACT_KEY, TOOL, Gauge, progress_line
+from marchwarden.mcp.request_context import Exchange, exchange_of
+from marchwarden.mcp.resources import Kept, Shelf
+from marchwarden.mcp.responses import busy, refused, told
+from marchwarden.mcp.run import Run
+from marchwarden.mcp.runs import Runs
+from marchwarden.mcp.server_state import Calls, Context
+from marchwarden.mcp.service import Service
+from marchwarden.mcp.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
+from marchwarden.mcp.usage import Books
 from marchwarden.protocols import Progress, ProgressSink, Researcher
-from marchwarden.refusals import checked
-from marchwarden.wire.answering import busy, refused, told
-from marchwarden.wire.books import Books
-from marchwarden.wire.callers import Caller
-from marchwarden.wire.calls import Calls, Context
-from marchwarden.wire.exchange import Exchange, exchange_of
-from marchwarden.wire.ledger import Ledger
-from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.run import Run
-from marchwarden.wire.runs import Runs
-from marchwarden.wire.service import Service
-from marchwarden.wire.shelf import Kept, Shelf
-from marchwarden.wire.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
-from marchwarden.wire.vocabulary import CONTRACT_KEY, TOOL, Gauge, progress_line
+from marchwarden.text.sanitize import one_line
 
 PROGRESS_PATIENCE_SEC: Final = 2.0
 """How long a caller that reads nothing may hold its own call up, for one sign of life."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from mcp.server import ServerRequestContext
 
-from marchwarden.wire.ledger import Ledger
-from marchwarden.wire.runs import Runs
-from marchwarden.wire.tasks import Tasks
+from marchwarden.mcp.call_store import Ledger
+from marchwarden.mcp.runs import Runs
+from marchwarden.mcp.tasks import Tasks
 
 
 @dataclass(frozen=True)

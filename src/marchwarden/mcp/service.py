@@ -8,10 +8,10 @@ from typing import Protocol
 import anyio
 
 from marchwarden.errors import Busy
-from marchwarden.wire.callers import Caller, Guests, House, Terms
-from marchwarden.wire.gate import Gate
-from marchwarden.wire.meter import Meter
-from marchwarden.wire.quota import Quota
+from marchwarden.mcp.clients import Caller, Guests, House, Terms
+from marchwarden.mcp.fair_queue import Gate
+from marchwarden.mcp.metrics import Meter
+from marchwarden.mcp.rate_limit import Quota
 
 
 class Working(Protocol):

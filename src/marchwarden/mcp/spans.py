@@ -25,7 +25,7 @@ class RunSpan:
                 "marchwarden.tokens": result.cost_metadata.tokens_used,
                 "marchwarden.iterations": result.cost_metadata.iterations_run,
                 "marchwarden.citations": len(result.citations),
-                "marchwarden.confidence": result.confidence,
+                "marchwarden.evidence.confidence": result.confidence,
                 "gen_ai.request.model": result.cost_metadata.model_id,
             }
         )

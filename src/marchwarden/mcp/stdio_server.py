@@ -13,8 +13,8 @@ from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
-from marchwarden.wire.lines import OversizedLine, line_of, lines, message_in
-from marchwarden.wire.stopping import stop_signal
+from marchwarden.mcp.framing import OversizedLine, line_of, lines, message_in
+from marchwarden.mcp.signals import stop_signal
 
 LARGEST_REQUEST: Final = 1 << 20
 LAST_WORDS_SEC: Final = 2.0

@@ -23,16 +23,16 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from marchwarden.clean import one_line
-from marchwarden.wire.answering import broken, told
-from marchwarden.wire.books import Books
-from marchwarden.wire.callers import Caller
-from marchwarden.wire.exchange import exchange_of
-from marchwarden.wire.ledger import Ledger, TaskEntry
-from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.run import Run
-from marchwarden.wire.runs import Runs
-from marchwarden.wire.vocabulary import progress_line
+from marchwarden.mcp.call_store import Ledger, TaskEntry
+from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.protocol import progress_line
+from marchwarden.mcp.request_context import exchange_of
+from marchwarden.mcp.responses import broken, told
+from marchwarden.mcp.run import Run
+from marchwarden.mcp.runs import Runs
+from marchwarden.mcp.usage import Books
+from marchwarden.text.sanitize import one_line
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 NAME_HEADER: Final = "mcp-name"

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from marchwarden.errors import Busy, StorageError
-from marchwarden.wire.ledger import Entry, Ledger
-from marchwarden.wire.meter import Meter
-from marchwarden.wire.outcome import Outcome
-from marchwarden.wire.run import Run
+from marchwarden.mcp.call_store import Entry, Ledger
+from marchwarden.mcp.metrics import Meter
+from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.run import Run
 
 log: Final = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from marchwarden.budget import Allowance
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Draft, Notebook, Plan, Query, Reading, Thought
+from marchwarden.core.passages import Passage
 from marchwarden.errors import MindError
-from marchwarden.notebook import Draft, Notebook, Plan, Query, Reading, Thought
-from marchwarden.passages import Passage
 
 T = TypeVar("T")
 

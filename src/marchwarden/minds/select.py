@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.errors import InvalidInput
+from marchwarden.evidence.ranking.semantic import Meaning
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.ranking.semantic import Meaning
 
 if TYPE_CHECKING:
     from marchwarden.minds.llm.model import Model
@@ -52,7 +52,7 @@ def chosen_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
         from marchwarden.minds.llm.claude_agent import agent_for
 
         return agent_for(chosen, environ)
-    from marchwarden.minds.llm.specs import model_for
+    from marchwarden.minds.llm.model_names import model_for
 
     return model_for(chosen, environ)
 
@@ -69,7 +69,7 @@ def mind_again(model_id: str, environ: Mapping[str, str]) -> Mind:
         return chosen_mind(model_id, environ)
     except InvalidInput as error:
         from marchwarden.minds.llm import LanguageMind
-        from marchwarden.minds.llm.silent import SilentModel
+        from marchwarden.minds.llm.unavailable import SilentModel
 
         return LanguageMind(SilentModel(model_id, str(error)))
 

@@ -6,12 +6,12 @@ from itertools import chain, combinations
 from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.disagreement import Disagreements, Witness
-from marchwarden.grounding import unmarked
-from marchwarden.notebook import Claim, Conflict, Document, Draft, Notebook
+from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Notebook
+from marchwarden.evidence.conflicts import Disagreements, Witness
+from marchwarden.evidence.grounding import unmarked
+from marchwarden.evidence.similarity import Told
 from marchwarden.orchestrator.evidence import Cited
-from marchwarden.ranking.sameness import Told
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 SAME_FACT: Final = 0.75
 FEWEST_WORDS: Final = 3

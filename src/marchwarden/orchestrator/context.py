@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.contract import MAX_CONTEXT
-from marchwarden.minds.extractive.orders import is_order
 from marchwarden.orchestrator.evidence import Cited
+from marchwarden.text.injection import is_order
+from marchwarden.text.sanitize import one_line
 
 _LONGEST_QUOTE: Final = 300
 _HEADING: Final = "Found so far, quoted as data:"

@@ -13,10 +13,10 @@ import anyio
 from marchwarden import contract
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
-from marchwarden.orchestrator.agenda import Errand
-from marchwarden.orchestrator.purse import Grant, constraints_of
+from marchwarden.orchestrator.shared_budget import Grant, constraints_of
+from marchwarden.orchestrator.task_queue import Errand
 from marchwarden.protocols import Progress, ProgressSink, Resumable
-from marchwarden.record import Record
+from marchwarden.storage.record import Record
 
 SETTLED: Final = 0.98
 """A result this sure, with independent sources, settles a round: whoever has not answered by then is not needed."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from marchwarden.clean import printable
 from marchwarden.contract import CUT, NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
+from marchwarden.core.notebook import Document, Finding, Mark, Notebook
 from marchwarden.errors import ArchiveDamaged, InvalidInput
-from marchwarden.notebook import Document, Finding, Mark, Notebook
-from marchwarden.record import Record
-from marchwarden.store import Store
+from marchwarden.storage.record import Record
+from marchwarden.storage.store import Store
+from marchwarden.text.sanitize import printable
 
 MOST_CITATIONS: Final = 50
 """Of one result; somebody who cites more than that does not want to be read."""

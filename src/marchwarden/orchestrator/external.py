@@ -23,9 +23,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
+from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.orchestrator.roster import Member
 from marchwarden.protocols import ProgressSink, Researcher, quiet
-from marchwarden.wire.client import RemoteResearcher
 
 REGISTERED: Final = "registered"
 

@@ -5,9 +5,9 @@ from typing import Final
 
 import anyio
 
-from marchwarden.clean import one_line
 from marchwarden.errors import MarchwardenError
-from marchwarden.orchestrator.registry import Entry, Registry
+from marchwarden.orchestrator.external import Entry, Registry
+from marchwarden.text.sanitize import one_line
 
 PATIENCE_SEC: Final = 20.0
 

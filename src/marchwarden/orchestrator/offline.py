@@ -10,8 +10,8 @@ from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.protocols import Mind, ProgressSink, quiet
-from marchwarden.record import Opening
-from marchwarden.store import Store
+from marchwarden.storage.record import Opening
+from marchwarden.storage.store import Store
 
 
 class Listed(BaseModel):

@@ -8,28 +8,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.budget import WALL_TIME_SEC, Budget
-from marchwarden.confidence import Rubric
 from marchwarden.contract import Citation, Gap, GapCategory, ResearchRequest, ResearchResult
-from marchwarden.disagreement import Disagreements
+from marchwarden.core.budget import WALL_TIME_SEC, Budget
+from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan
 from marchwarden.errors import ArchiveDamaged
-from marchwarden.grounding import grounded
-from marchwarden.landing import Flight, factors, landed
-from marchwarden.notebook import Document, Draft, Hit, Notebook, Plan
-from marchwarden.orchestrator.agenda import Agenda, Answered, Errand, as_question
+from marchwarden.evidence.confidence import Rubric
+from marchwarden.evidence.conflicts import Disagreements
+from marchwarden.evidence.grounding import grounded
+from marchwarden.loop.mind_calls import Thinking
+from marchwarden.loop.recorded import Recorded
+from marchwarden.loop.result import Flight, factors, landed
 from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
-from marchwarden.orchestrator.dispatching import Dispatch, Returned, Round, Sent, side_by_side
+from marchwarden.orchestrator.context import context_for
+from marchwarden.orchestrator.dispatch import Dispatch, Returned, Round, Sent, side_by_side
 from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
-from marchwarden.orchestrator.known import context_for
-from marchwarden.orchestrator.purse import DISPATCHES, Grant, Purse, sources_for
 from marchwarden.orchestrator.roster import Member, Roster
+from marchwarden.orchestrator.shared_budget import DISPATCHES, Grant, Purse, sources_for
 from marchwarden.orchestrator.synthesis import Outcome
+from marchwarden.orchestrator.task_queue import Agenda, Answered, Errand, as_question
 from marchwarden.protocols import Mind, Progress, ProgressSink
-from marchwarden.ranking.terms import Stems
-from marchwarden.record import Opening, Record
-from marchwarden.recorded import Recorded
-from marchwarden.store import Store
-from marchwarden.thinking import Thinking
+from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.store import Store
+from marchwarden.text.words import Stems
 
 NAME: Final = "pi"
 PURPOSE: Final = "Answers with several researchers at once, follows up what they find, and compares their evidence."

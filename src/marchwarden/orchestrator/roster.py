@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Researcher
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion, ResearchResult
-from marchwarden.grounding import Grounded
-from marchwarden.orchestrator.agenda import Answered, for_a_person
+from marchwarden.evidence.grounding import Grounded
 from marchwarden.orchestrator.comparison import read_differently
-from marchwarden.orchestrator.dispatching import Returned
+from marchwarden.orchestrator.dispatch import Returned
 from marchwarden.orchestrator.evidence import Cited, Provenance
+from marchwarden.orchestrator.task_queue import Answered, for_a_person
 
 MOST_QUESTIONS: Final = 5
 MOST_DISCOVERIES: Final = 10

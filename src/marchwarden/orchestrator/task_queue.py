@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from marchwarden.contract import MAX_QUESTION, DiscoveryType, Gap, GapCategory, Priority, ResearchResult
-from marchwarden.orchestrator.purse import SMALLEST, Grant
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.ranking.terms import Stems
+from marchwarden.orchestrator.shared_budget import SMALLEST, Grant
+from marchwarden.text.words import Stems
 
 WORTH_ASKING: Final = 0.1
 """Expected gain below which nothing more is asked: weight of the reason, times fit, times what is still unsure."""

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.contract import Citation
 from marchwarden.reports.bundle import Bundle
-from marchwarden.reports.markup import Content, Markup, address, element, joined
-from marchwarden.reports.quarrels import Quarrel, quarrels
-from marchwarden.reports.wording import day
+from marchwarden.reports.conflicts import Quarrel, quarrels
+from marchwarden.reports.html import Content, Markup, address, element, joined
+from marchwarden.reports.labels import day
+from marchwarden.text.sanitize import one_line
 
 _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 _PEEKS: Final = 300

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import Final
 
-from marchwarden.clean import json_text, one_line
 from marchwarden.reports.bundle import Bundle, SourceText
-from marchwarden.reports.markup import http_address
+from marchwarden.reports.html import http_address
+from marchwarden.text.sanitize import json_text, one_line
 
 _TEX: Final[Mapping[str, str]] = {
     "\\": r"\textbackslash{}",

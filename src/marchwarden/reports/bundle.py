@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, Dispatch, ResearchResult
-from marchwarden.record import Opening
-from marchwarden.trace import Entry, Json
-from marchwarden.verification import Check
+from marchwarden.storage.record import Opening
+from marchwarden.storage.trace import Entry, Json
 
 
 @dataclass(frozen=True)

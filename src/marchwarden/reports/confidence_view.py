@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.clean import one_line
-from marchwarden.confidence import Rubric
 from marchwarden.contract import Authority, ConfidenceFactors, Recency, ResearchResult
-from marchwarden.reports.drawing import meter, scale
-from marchwarden.reports.markup import Markup, element
-from marchwarden.reports.wording import BANDS, band
+from marchwarden.evidence.confidence import Rubric
+from marchwarden.reports.html import Markup, element
+from marchwarden.reports.labels import BANDS, band
+from marchwarden.reports.svg import meter, scale
+from marchwarden.text.sanitize import one_line
 
 _LEVELS: Final = (Authority.LOW.value, Authority.MEDIUM.value, Authority.HIGH.value)
 _AGES: Final = (Recency.DATED.value, Recency.RECENT.value, Recency.CURRENT.value)

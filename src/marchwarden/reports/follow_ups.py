@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from itertools import groupby
 
-from marchwarden.clean import one_line
 from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, OpenQuestion, ResearchResult
-from marchwarden.counting import counted
 from marchwarden.reports.bundle import Bundle, found_by
-from marchwarden.reports.drawing import meter
-from marchwarden.reports.markup import Markup, address, element, joined
-from marchwarden.reports.wording import GAPS, PRIORITIES
+from marchwarden.reports.html import Markup, address, element, joined
+from marchwarden.reports.labels import GAPS, PRIORITIES
+from marchwarden.reports.svg import meter
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 _LONGEST = 600
 

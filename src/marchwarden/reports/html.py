@@ -11,7 +11,7 @@ from html import escape as escaped
 from typing import Final
 from urllib.parse import urlsplit
 
-from marchwarden.clean import printable
+from marchwarden.text.sanitize import printable
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _VOID: Final = frozenset({"meta", "link", "hr", "br", "input"})

@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 
-from marchwarden.clean import json_text
-from marchwarden.pricing import Prices
+from marchwarden.audit.prices import Prices
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText
 from marchwarden.reports.excerpts import window
 from marchwarden.reports.timeline import timelines
+from marchwarden.text.sanitize import json_text
 
 
 def as_json(bundle: Bundle, prices: Prices) -> str:

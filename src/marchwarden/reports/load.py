@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import date
 
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Dispatch, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace, UnknownTrace
-from marchwarden.record import Opening
 from marchwarden.reports.bundle import Bundle, Member, Run, source_texts
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.record import Opening
+from marchwarden.storage.store import Store
 
 
 def gathered(store: Store, trace_id: str, made_on: date) -> Bundle:

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from marchwarden.clean import printable
 from marchwarden.contract import Dispatch
-from marchwarden.counting import counted
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText, found_by
-from marchwarden.reports.markup import http_address
-from marchwarden.reports.quarrels import quarrels
-from marchwarden.reports.weighing import weighed
-from marchwarden.reports.wording import GAPS, band, day, moment, seconds
+from marchwarden.reports.confidence_view import weighed
+from marchwarden.reports.conflicts import quarrels
+from marchwarden.reports.html import http_address
+from marchwarden.reports.labels import GAPS, band, day, moment, seconds
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import printable
 
 _ACTIVE: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 _AT_THE_START: Final = re.compile(r"^(\d*)([#+=.)-])")

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.contract import Citation, ResearchResult
-from marchwarden.counting import counted
-from marchwarden.reports.markup import Content, Markup, address, element, joined
-from marchwarden.reports.wording import GAPS, band
+from marchwarden.reports.html import Content, Markup, address, element, joined
+from marchwarden.reports.labels import GAPS, band
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 

@@ -5,19 +5,19 @@ from base64 import b64encode
 from collections.abc import Sequence
 from importlib.resources import files
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.pricing import Prices
-from marchwarden.reports.answering import Marked, answer, disagreements
+from marchwarden.audit.prices import Prices
+from marchwarden.reports.answer import Marked, answer, disagreements
 from marchwarden.reports.bundle import Bundle
-from marchwarden.reports.course import course, place_of
-from marchwarden.reports.markup import Markup, element, joined
-from marchwarden.reports.remainder import discoveries, dispatches, gaps, questions
+from marchwarden.reports.confidence_view import confidence
+from marchwarden.reports.follow_ups import discoveries, dispatches, gaps, questions
+from marchwarden.reports.html import Markup, element, joined
+from marchwarden.reports.labels import day, dollars, moment, seconds
 from marchwarden.reports.sources import sources
-from marchwarden.reports.stamp import stamp
 from marchwarden.reports.timeline import timelines
-from marchwarden.reports.weighing import confidence
-from marchwarden.reports.wording import day, dollars, moment, seconds
+from marchwarden.reports.timeline_view import course, place_of
+from marchwarden.reports.verification_badge import stamp
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 _SECTIONS = (
     ("answer", "Answer"),

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText
 from marchwarden.reports.excerpts import pieces, window
-from marchwarden.reports.markup import Content, Markup, address, element, joined
-from marchwarden.reports.wording import day, moment
+from marchwarden.reports.html import Content, Markup, address, element, joined
+from marchwarden.reports.labels import day, moment
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 _LONGEST_TEXT: Final = 60_000
 _ALL_TEXTS: Final = 900_000

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from marchwarden.reports.markup import Markup, element, joined
+from marchwarden.reports.html import Markup, element, joined
 
 _WIDE: Final = 1000
 _NARROWEST: Final = 5

@@ -10,11 +10,11 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from marchwarden.costs import expenses
-from marchwarden.counting import counted
-from marchwarden.pricing import Prices
+from marchwarden.audit.costs import expenses
+from marchwarden.audit.prices import Prices
 from marchwarden.reports.bundle import Bundle, Member, Run
-from marchwarden.trace import Entry, Json
+from marchwarden.storage.trace import Entry, Json
+from marchwarden.text.plural import counted
 
 _SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})
 _UNTOLD: Final = frozenset({"start", "notices", "send"})

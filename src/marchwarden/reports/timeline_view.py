@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.reports.drawing import span
-from marchwarden.reports.markup import Markup, element
+from marchwarden.reports.html import Markup, element
+from marchwarden.reports.labels import dollars, seconds
+from marchwarden.reports.svg import span
 from marchwarden.reports.timeline import Step, Timeline
-from marchwarden.reports.wording import dollars, seconds
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 _SHOWN = 200
 """Steps drawn of one run; a trace can hold many more than anybody looks at."""

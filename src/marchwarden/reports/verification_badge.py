@@ -1,11 +1,11 @@
 """The stamp: what came of proving the run again on the day the report was made."""
 
-from marchwarden.counting import counted
+from marchwarden.audit.verify import Check
 from marchwarden.reports.bundle import Bundle
-from marchwarden.reports.drawing import sign
-from marchwarden.reports.markup import Markup, element, joined
-from marchwarden.reports.wording import day
-from marchwarden.verification import Check
+from marchwarden.reports.html import Markup, element, joined
+from marchwarden.reports.labels import day
+from marchwarden.reports.svg import sign
+from marchwarden.text.plural import counted
 
 
 def stamp(bundle: Bundle) -> Markup:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from marchwarden.fetching import Gate
-    from marchwarden.loop import Investigator
+    from marchwarden.loop.investigator import Investigator
+    from marchwarden.mcp.client import RemoteResearcher
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
-    from marchwarden.wire.client import RemoteResearcher
+    from marchwarden.storage.store import Store
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Post:
     database: str = ""
 
     def in_process(self, settings: "Settings", kept: Path, mind: str | None) -> "Investigator":
-        from marchwarden.minds.choosing import chosen_mind
-        from marchwarden.store import Store
+        from marchwarden.minds.select import chosen_mind
+        from marchwarden.storage.store import Store
 
         thinking, store = chosen_mind(mind, settings.environ), Store.at(kept, settings.environ)
         match self.kind:
@@ -52,7 +52,7 @@ class Post:
     ) -> "Investigator":
         """The researcher of a kind, with the sources a trace describes."""
         from marchwarden.errors import MalformedTrace
-        from marchwarden.store import Store
+        from marchwarden.storage.store import Store
 
         store = Store.at(kept, settings.environ)
         match kind:
@@ -76,10 +76,10 @@ class Post:
 
     def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":
         """An MCP server of its own. What the child could only die of is refused here."""
-        from marchwarden.logs.setting import speaks_on_stderr
-        from marchwarden.minds.choosing import chosen_mind
-        from marchwarden.store import Store
-        from marchwarden.wire.client import RemoteResearcher
+        from marchwarden.logs.setup import speaks_on_stderr
+        from marchwarden.mcp.client import RemoteResearcher
+        from marchwarden.minds.select import chosen_mind
+        from marchwarden.storage.store import Store
 
         chosen_mind(mind, settings.environ)
         self._refuse_unusable(settings)
@@ -110,7 +110,7 @@ class Post:
     def _refuse_unusable(self, settings: "Settings") -> None:
         match self.kind:
             case "database":
-                from marchwarden.researchers.database.place import Database
+                from marchwarden.researchers.database.location import Database
 
                 Database.at(self.database, settings.environ)
             case "web" | "arxiv":

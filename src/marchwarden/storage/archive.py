@@ -1,20 +1,15 @@
 """Archive: everything fetched, kept as bytes under their own SHA-256. Knows nothing of runs or documents."""
 
-import hashlib
 import os
 import re
 import tempfile
 from pathlib import Path
 from typing import Final
 
+from marchwarden.core.digest import digest
 from marchwarden.errors import ArchiveDamaged, StorageError
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-
-
-def digest(content: bytes) -> str:
-    """The name of some bytes: `sha256:` and 64 hexadecimal digits."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def plain_name(name: str) -> str:

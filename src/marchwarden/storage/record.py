@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
 
-from marchwarden.archive import Archive
 from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
+from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
 from marchwarden.errors import (
     MalformedTrace,
     MindError,
@@ -25,8 +25,8 @@ from marchwarden.errors import (
     TooLittleLeft,
 )
 from marchwarden.logs import tell, timed
-from marchwarden.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
-from marchwarden.trace import Entry, Journal, Json, utc_now
+from marchwarden.storage.archive import Archive
+from marchwarden.storage.trace import Entry, Journal, Json, utc_now
 
 T = TypeVar("T", Plan, Reading, Draft)
 ThinkAction = Literal["plan", "read", "conclude"]

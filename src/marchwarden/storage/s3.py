@@ -14,9 +14,10 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import S3Store
 
-from marchwarden.archive import Archive, digest, plain_name
+from marchwarden.core.digest import digest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, StorageError, TraceHeld, UnknownTrace
-from marchwarden.trace import Chain, Journal, Stamp, chain_of, opened
+from marchwarden.storage.archive import Archive, plain_name
+from marchwarden.storage.trace import Chain, Journal, Stamp, chain_of, opened
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 from uuid import uuid4
 
-from marchwarden.archive import Archive
 from marchwarden.errors import InvalidInput, MalformedTrace, UnknownTrace
-from marchwarden.notes import FolderNotes, Notes
-from marchwarden.record import Opening, Record
 from marchwarden.settings import HOME
-from marchwarden.trace import Chain, Journal, Stamp, chain_of
+from marchwarden.storage.archive import Archive
+from marchwarden.storage.notes import FolderNotes, Notes
+from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.trace import Chain, Journal, Stamp, chain_of
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ENDING: Final = ".jsonl"
@@ -129,7 +129,7 @@ class Store:
             return cls(Path(place))
         # Imported for those who have one: it takes a library that others do without.
         try:
-            from marchwarden.bucket import Bucket, BucketShelf
+            from marchwarden.storage.s3 import Bucket, BucketShelf
         except ModuleNotFoundError as error:
             raise InvalidInput("an object store needs more than is installed: pip install 'marchwarden[s3]'") from error
         home = Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME)

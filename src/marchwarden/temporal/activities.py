@@ -15,11 +15,11 @@ from temporalio.exceptions import ApplicationError
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable, TraceHeld
-from marchwarden.fleet.leading import move
-from marchwarden.fleet.orders import HEARTBEAT, LEAD, RESEARCH, Answer, Errand, Member, Move, Sign, Turn
-from marchwarden.orchestrator.dispatching import settles
+from marchwarden.orchestrator.dispatch import settles
 from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, Resumable
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
+from marchwarden.temporal.messages import HEARTBEAT, LEAD, RESEARCH, Answer, Errand, Member, Move, Sign, Turn
+from marchwarden.temporal.pi_step import move
 
 BEATS: Final = 3
 """Signs of life in the time after which none is taken for death."""

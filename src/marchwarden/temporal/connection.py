@@ -12,8 +12,8 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 from temporalio.service import RPCError, TLSConfig
 
 from marchwarden.errors import InvalidInput
-from marchwarden.fleet.errors import EngineUnavailable
-from marchwarden.fleet.orders import HEARTBEAT
+from marchwarden.temporal.errors import EngineUnavailable
+from marchwarden.temporal.messages import HEARTBEAT
 
 __all__ = ["Client", "Engine"]
 

@@ -16,13 +16,13 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from marchwarden.audit.prices import Prices
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
-from marchwarden.fleet.calls import Call, Outcome
-from marchwarden.fleet.limit import LIMIT, LIMITS, GiveBack, Limit, Spend, State, Take, limit_id
 from marchwarden.minds.llm.estimate import tokens_at_most
 from marchwarden.minds.llm.model import ModelFailed, Request
-from marchwarden.notebook import Usage
-from marchwarden.pricing import Prices
+from marchwarden.temporal.limit_workflow import LIMIT, LIMITS, GiveBack, Limit, Spend, State, Take, limit_id
+from marchwarden.temporal.model_calls import Call, Outcome
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ import anyio
 from pydantic import TypeAdapter
 
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
-from marchwarden.notes import Notes
+from marchwarden.storage.notes import Notes
 
 LOOK_SEC: Final = 0.1
 GRACE_SEC: Final = 5.0

@@ -1,7 +1,8 @@
-"""The teller: a process that calls models for the workers of a machine, and outlives them until the answers are kept.
+"""Call models on behalf of the workers on one machine.
 
-`python -m marchwarden.fleet.teller PLACE SOCKET` takes calls from whoever connects to the socket, a line each, and ends
-when nobody has been there for a while and the last answer is kept. Of two for one socket the second ends at once.
+`python -m marchwarden.temporal.model_proxy DATABASE SOCKET` accepts calls over a Unix socket, one JSON line each. The
+process outlives the workers, so a model call that was paid for is not lost when a worker is killed. It exits after
+an idle period once the last answer is stored. A second process for the same socket exits at once.
 """
 
 import asyncio
@@ -18,11 +19,11 @@ from typing import Final
 from pydantic import ValidationError
 
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.fleet.calls import CALL, OUTCOME, Call, Failure, Outcome
-from marchwarden.minds.choosing import chosen_model
 from marchwarden.minds.llm.model import Model, ModelFailed
-from marchwarden.notes import Notes
-from marchwarden.store import Store
+from marchwarden.minds.select import chosen_model
+from marchwarden.storage.notes import Notes
+from marchwarden.storage.store import Store
+from marchwarden.temporal.model_calls import CALL, OUTCOME, Call, Failure, Outcome
 
 LINGER_SEC: Final = 10.0
 LONGEST_LINE: Final = 1 << 26

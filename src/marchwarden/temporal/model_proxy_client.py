@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final, Self
 
 from marchwarden.errors import StorageError
-from marchwarden.fleet.calls import CALL, OUTCOME, Call, Outcome
-from marchwarden.fleet.teller import LONGEST_LINE
 from marchwarden.minds.llm.model import ModelFailed
+from marchwarden.temporal.model_calls import CALL, OUTCOME, Call, Outcome
+from marchwarden.temporal.model_proxy import LONGEST_LINE
 
 STARTING_SEC: Final = 120.0
 LOOK_SEC: Final = 0.05
@@ -137,7 +137,7 @@ class Telling:
 
     async def _start(self, socket: Path) -> None:
         """In a session of its own: what ends the worker does not end it."""
-        command = (sys.executable, "-m", "marchwarden.fleet.teller", self.place, str(socket))
+        command = (sys.executable, "-m", "marchwarden.temporal.model_proxy", self.place, str(socket))
         starting = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.DEVNULL,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import NoAnswer
-from marchwarden.fleet.orders import Answer, Errand, Member, Move, Turn
 from marchwarden.orchestrator import roster
-from marchwarden.orchestrator.absent import AbsentResearcher
-from marchwarden.orchestrator.dispatching import LAST_CALL, Returned, Round, Sent, run_of, within_grant
+from marchwarden.orchestrator.dispatch import LAST_CALL, Returned, Round, Sent, run_of, within_grant
+from marchwarden.orchestrator.offline import AbsentResearcher
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.protocols import Mind, ProgressSink
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
+from marchwarden.temporal.messages import Answer, Errand, Member, Move, Turn
 
 
 class Awaited(BaseException):

@@ -13,13 +13,13 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import CancelledError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from marchwarden.budget import WALL_TIME_SEC
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.core.budget import WALL_TIME_SEC
+from marchwarden.core.request import checked
 from marchwarden.errors import InvalidInput
-from marchwarden.fleet.errors import EngineUnavailable, RunFailed
-from marchwarden.fleet.orders import HEARTBEAT, INVESTIGATION, WORKFLOWS, Json, Member, Question, Sign
 from marchwarden.protocols import Progress, ProgressSink, quiet
-from marchwarden.refusals import checked
+from marchwarden.temporal.errors import EngineUnavailable, RunFailed
+from marchwarden.temporal.messages import HEARTBEAT, INVESTIGATION, WORKFLOWS, Json, Member, Question, Sign
 
 T = TypeVar("T")
 

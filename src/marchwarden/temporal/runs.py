@@ -9,9 +9,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.fleet.asking import awaited, patiently, signs, started
-from marchwarden.fleet.orders import INVESTIGATION, Question
 from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.temporal.messages import INVESTIGATION, Question
+from marchwarden.temporal.researcher import awaited, patiently, signs, started
 
 
 @dataclass(frozen=True)

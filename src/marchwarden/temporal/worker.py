@@ -11,10 +11,10 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from marchwarden.fleet.duties import Duties
-from marchwarden.fleet.investigation import Investigation
-from marchwarden.fleet.limit import LIMITS, Limit
-from marchwarden.fleet.orders import PI, WORKFLOWS, queue_of
+from marchwarden.temporal.activities import Duties
+from marchwarden.temporal.limit_workflow import LIMITS, Limit
+from marchwarden.temporal.messages import PI, WORKFLOWS, queue_of
+from marchwarden.temporal.workflow import Investigation
 
 DRAIN: Final = timedelta(minutes=10)
 """For runs under way when a worker is told to stop; what is left after that, others take up."""

@@ -13,7 +13,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from marchwarden.fleet.orders import (
+    from marchwarden.temporal.messages import (
         INVESTIGATION,
         LEAD,
         MARGIN_SEC,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 _DENYING: Final = """
     not no never none neither nor cannot without nobody nothing nowhere hardly barely zero unable incapable impossible

@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from marchwarden.audit.catalog import Shelf
 from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
-from marchwarden.ui.asking import Asking
-from marchwarden.ui.desk import Desk
-from marchwarden.ui.house import House
-from marchwarden.ui.looking import Looking
-from marchwarden.ui.shelf import Shelf
+from marchwarden.ui.ask_routes import Asking
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.jobs import Desk
+from marchwarden.ui.run_routes import Looking
 from marchwarden.ui.views.frame import trouble
 
 _STATIC: Final[Mapping[str, str]] = {"page.css": "text/css", "page.js": "text/javascript"}

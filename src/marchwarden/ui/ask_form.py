@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from marchwarden.contract import ResearchRequest
+from marchwarden.core.request import checked
 from marchwarden.errors import InvalidInput
-from marchwarden.orchestrator.absent import listed
+from marchwarden.orchestrator.offline import listed
 from marchwarden.orchestrator.pi import NAME as PI
-from marchwarden.record import Opening
-from marchwarden.refusals import checked
+from marchwarden.storage.record import Opening
 
 Form = Mapping[str, Sequence[str]]
 _MOST_DIGITS: Final = 9

@@ -11,18 +11,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from marchwarden.audit.catalog import Shelf, Summary, members
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
+from marchwarden.loop.recorded import Recorded
 from marchwarden.protocols import ProgressSink, Researcher
-from marchwarden.record import Opening
-from marchwarden.recorded import Recorded
-from marchwarden.ui.desk import LEAD, Desk, Job, State
-from marchwarden.ui.house import House
-from marchwarden.ui.shelf import Shelf, Summary, members
-from marchwarden.ui.streaming import MEDIA_TYPE, events
-from marchwarden.ui.views.front import front
+from marchwarden.storage.record import Opening
+from marchwarden.ui.ask_form import Form, Wish, asked_again
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.events import MEDIA_TYPE, events
+from marchwarden.ui.jobs import LEAD, Desk, Job, State
+from marchwarden.ui.views.home import front
 from marchwarden.ui.views.jobs import watched
-from marchwarden.ui.wishes import Form, Wish, asked_again
 
 LARGEST_FORM: Final = 1 << 16
 LATEST: Final = 6

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.reports.markup import Markup
-from marchwarden.ui.markup import element
+from marchwarden.reports.html import Markup
+from marchwarden.ui.html import element
 
 _WIDE: Final = 760
 _HIGH: Final = 240

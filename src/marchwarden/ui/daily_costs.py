@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from marchwarden.costs import Expense, expenses
+from marchwarden.audit.costs import Expense, expenses
+from marchwarden.audit.prices import Prices
 from marchwarden.errors import UnknownTrace
-from marchwarden.pricing import Prices
-from marchwarden.store import Store
-from marchwarden.trace import Stamp
+from marchwarden.storage.store import Store
+from marchwarden.storage.trace import Stamp
 
 LONGEST: Final = 366
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from marchwarden.pricing import Prices
+from marchwarden.audit.prices import Prices
+from marchwarden.audit.replay import Rebuild
+from marchwarden.loop.recorded import Recorded
 from marchwarden.protocols import Researcher
-from marchwarden.record import Opening
-from marchwarden.recorded import Recorded
-from marchwarden.replay import Rebuild
-from marchwarden.store import Store
-from marchwarden.ui.wishes import Wish
+from marchwarden.storage.record import Opening
+from marchwarden.storage.store import Store
+from marchwarden.ui.ask_form import Wish
 
 
 @dataclass(frozen=True)

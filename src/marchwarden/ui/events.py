@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Final
 
 from marchwarden.protocols import Progress
-from marchwarden.ui.desk import Desk, Job
+from marchwarden.ui.jobs import Desk, Job
 from marchwarden.ui.views.jobs import said
 
 HEARTBEAT_SEC: Final = 15.0

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from marchwarden.reports.markup import NEVER_ATTRIBUTES, NEVER_ELEMENTS, Attribute, Content, Grammar, Markup
+from marchwarden.reports.html import NEVER_ATTRIBUTES, NEVER_ELEMENTS, Attribute, Content, Grammar, Markup
 
 _PAGE: Final = Grammar(
     kind="the page",

@@ -14,11 +14,11 @@ from uuid import uuid4
 import anyio
 from anyio.abc import TaskGroup
 
-from marchwarden.clean import one_line
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError
 from marchwarden.protocols import Progress, ProgressSink
-from marchwarden.trace import utc_now
+from marchwarden.storage.trace import utc_now
+from marchwarden.text.sanitize import one_line
 
 AT_ONCE: Final = 4
 MOST_WAITING: Final = 50

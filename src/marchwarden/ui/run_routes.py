@@ -12,21 +12,22 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from marchwarden.audit.catalog import Shelf, Summary, members, same_question, searched
+from marchwarden.audit.replay import Rerun, rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput, ReplayDiverged, UnknownTrace
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.replay import Rerun, rerun
-from marchwarden.reports.gathering import gathered
+from marchwarden.reports.load import gathered
 from marchwarden.reports.page import content_policy, page, style_sheet
-from marchwarden.trace import utc_now
-from marchwarden.ui.asking import under_way
-from marchwarden.ui.comparing import Comparison, compared
-from marchwarden.ui.desk import Desk
-from marchwarden.ui.house import House
-from marchwarden.ui.shelf import Shelf, Summary, members, same_question, searched
-from marchwarden.ui.spending import Ledger, days
-from marchwarden.ui.views import comparison, run, runs, spent
-from marchwarden.verification import verify
+from marchwarden.storage.trace import utc_now
+from marchwarden.ui.ask_routes import under_way
+from marchwarden.ui.compare import Comparison, compared
+from marchwarden.ui.daily_costs import Ledger, days
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.jobs import Desk
+from marchwarden.ui.views import comparison, run, runs
+from marchwarden.ui.views import costs as spent
 
 T = TypeVar("T")
 _PAGE: Final = re.compile(r"[0-9]{1,6}")

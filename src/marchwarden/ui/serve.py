@@ -6,11 +6,11 @@ from typing import Final
 
 import anyio
 
-from marchwarden.ui.application import application
-from marchwarden.ui.desk import Desk
-from marchwarden.ui.guarding import TOKEN, Guard
-from marchwarden.ui.house import House
-from marchwarden.wire.listening import listening, serve_application
+from marchwarden.mcp.asgi import listening, serve_application
+from marchwarden.ui.app import application
+from marchwarden.ui.auth import TOKEN, Guard
+from marchwarden.ui.dependencies import House
+from marchwarden.ui.jobs import Desk
 
 HOST: Final = "127.0.0.1"
 

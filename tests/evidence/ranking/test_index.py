@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.notebook import Document, Notebook
-from marchwarden.ranking import PassageIndex
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.evidence.ranking import PassageIndex
 
 WORDS = st.lists(st.sampled_from(["budget", "trace", "archive", "loop", "mind", "source"]), min_size=1, max_size=12)
 

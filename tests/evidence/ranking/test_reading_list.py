@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.budget import tokens_in
-from marchwarden.notebook import Document, Finding, Notebook, Query, Reading
-from marchwarden.ranking import PassageIndex, reading_list
-from marchwarden.ranking.reading import PER_ROUND, uncovered
+from marchwarden.core.budget import tokens_in
+from marchwarden.core.notebook import Document, Finding, Notebook, Query, Reading
+from marchwarden.evidence.ranking import PassageIndex, reading_list
+from marchwarden.evidence.ranking.reading_list import PER_ROUND, uncovered
 
 TOPICS = ["heron", "budget", "trace", "river", "archive", "mind"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import InvalidInput
-from marchwarden.ranking.semantic import Meaning
+from marchwarden.evidence.ranking.semantic import Meaning
 
 WORDS = {"[UNK]": (9.0, 9.0), "cat": (1.0, 0.0), "kitten": (0.8, 0.6), "stone": (0.0, 1.0), "rare": (0.0, 10.0)}
 

@@ -1,8 +1,8 @@
 """Notebooks with a question and some texts, read and concluded by the embedded mind."""
 
-from marchwarden.budget import Allowance
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Document, Draft, Notebook, Reading
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.notebook import Document, Draft, Notebook, Reading
 
 PLENTY = Allowance(tokens=20_000, sources=10, iterations=5, seconds=60.0)
 

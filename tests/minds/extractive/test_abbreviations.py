@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.minds.extractive.abbreviations import abbreviations, spelled_out
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 STEMS = Stems()
 

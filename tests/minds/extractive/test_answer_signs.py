@@ -2,11 +2,11 @@ from dataclasses import fields
 
 import pytest
 
-from marchwarden.minds.extractive.match import overall_match
-from marchwarden.minds.extractive.signs import Signs, signs, worths
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.minds.extractive.answer_signs import Signs, signs, worths
+from marchwarden.minds.extractive.answerability import overall_match
 from marchwarden.minds.extractive.survey import Survey, surveyed
-from marchwarden.notebook import Document, Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 ANSWERS = "The lighthouse of Skarn was built by Orla Brandt in 1874. It was painted white and stands on the north cape."
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from marchwarden.minds.extractive.fit import NOT_ASKED, OF_SOMETHING_ELSE, fit
+from marchwarden.minds.extractive.answer_type import NOT_ASKED, OF_SOMETHING_ELSE, fit
 from marchwarden.minds.extractive.question import Expected, understood
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 
 def fits(question: str, sentence: str) -> float:

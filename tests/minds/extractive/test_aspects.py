@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.minds.extractive.aspects import MOST_ASPECTS, aspects_of, unanswered
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
+from marchwarden.core.notebook import Notebook
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.notebook import Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 OPENING = "# Ferry\n\nThe ferry is a program.\n\nTo install it with sails, use:"

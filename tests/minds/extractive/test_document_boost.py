@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from marchwarden.minds.extractive.company import FEW, MEANING, MEANING_AROUND, MEANING_OF_TITLE, lifts
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.minds.extractive.document_boost import FEW, MEANING, MEANING_AROUND, MEANING_OF_TITLE, lifts
 from marchwarden.minds.extractive.question import understood
 from marchwarden.minds.extractive.statements import statements
-from marchwarden.notebook import Document, Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 STEMS = Stems()
 

@@ -1,8 +1,8 @@
 """Lists: how their items are told, and what they are cited with."""
 
+from marchwarden.core.notebook import Notebook
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.notebook import Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 MUSEUM = """# Museum of Dorn

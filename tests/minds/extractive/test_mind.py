@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.budget import Allowance, tokens_in
 from marchwarden.contract import GapCategory
-from marchwarden.grounding import ONLY_NEAR
+from marchwarden.core.budget import Allowance, tokens_in
+from marchwarden.core.notebook import Document, Query
+from marchwarden.evidence.grounding import ONLY_NEAR
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.extractive.choosing import chosen
+from marchwarden.minds.extractive.answer import chosen
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.notebook import Document, Query
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 from tests.minds.extractive.notebooks import PLENTY, concluded, notebook_of, read_all
 
 BUDGET = (

@@ -2,10 +2,10 @@
 
 import pytest
 
-from marchwarden.minds.extractive.signs import signs
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.minds.extractive.answer_signs import signs
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.notebook import Document, Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 HARBOUR = """# Harbour of Dorn

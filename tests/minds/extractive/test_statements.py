@@ -1,10 +1,10 @@
 """What a sentence has from its document."""
 
-from marchwarden.minds.extractive.bearing import bearing
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.minds.extractive.relevance import bearing
 from marchwarden.minds.extractive.statements import FIRST_LINES, OF_ITS_LENGTH
 from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
-from marchwarden.notebook import Document, Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 FIRST = "We counted viruses among children in Ilorin."
 LAST = "The germ seen most was a coronavirus."

@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.minds.extractive.posing import asks_for_aims, poses
+from marchwarden.minds.extractive.study_aims import asks_for_aims, poses
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from marchwarden.minds.extractive.related import goes_through_another, related
-from marchwarden.ranking.terms import Stems
+from marchwarden.minds.extractive.synonyms import goes_through_another, related
+from marchwarden.text.words import Stems
 
 
 def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:

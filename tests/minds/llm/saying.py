@@ -7,9 +7,9 @@ from datetime import date
 
 import anyio
 
-from marchwarden.budget import Allowance
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Document, Finding, Notebook, Usage
 from marchwarden.minds.llm import Completion, ModelFailed, Request
-from marchwarden.notebook import Document, Finding, Notebook, Usage
 
 QUESTION = "When was the Alder Bridge opened, and by whom?"
 BRIDGE = (

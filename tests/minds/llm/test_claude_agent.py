@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import InvalidInput, MindError
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.select import chosen_mind
 from tests.minds.llm.saying import a_notebook, allowed
 
 pytest.importorskip("claude_agent_sdk", reason="the extra [claude-agent] is not installed")

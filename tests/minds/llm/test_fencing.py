@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.core.notebook import Document, Notebook
 from marchwarden.minds.llm.fencing import fenced, handle, harmless, whole
-from marchwarden.notebook import Document, Notebook
 
 FENCE = re.compile(r"</?data [0-9a-f]{16}>")
 

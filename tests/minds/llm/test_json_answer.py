@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.minds.llm import Completion
-from marchwarden.minds.llm.answers import Unusable, Usable, read_answer
-from marchwarden.minds.llm.shapes import FindingShape, PlanShape, ReadingShape
+from marchwarden.minds.llm.json_answer import Unusable, Usable, read_answer
+from marchwarden.minds.llm.schema import FindingShape, PlanShape, ReadingShape
 
 GOOD = json.dumps({"aspects": ["date"], "queries": [{"text": "bridge", "aspect": 1}]})
 

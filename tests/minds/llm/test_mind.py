@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Document, Finding, Notebook, Usage
 from marchwarden.errors import MindError, TooLittleLeft
-from marchwarden.grounding import grounded
+from marchwarden.evidence.grounding import grounded
 from marchwarden.minds.llm import Completion, LanguageMind, ModelFailed
-from marchwarden.notebook import Document, Finding, Notebook, Usage
 from tests.minds.llm.saying import QUESTION, SayingModel, a_notebook, allowed, found
 
 PLAN = {"aspects": ["bridge opened"], "queries": [{"text": "Alder Bridge opening", "aspect": 1}]}

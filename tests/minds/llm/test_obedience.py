@@ -11,13 +11,13 @@ from typing import Final
 import anyio
 import pytest
 
+from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchResult
-from marchwarden.loop import Investigator
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.llm.prompting import prompt_for
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.select import chosen_mind
+from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import QUESTION, an_investigator
 from tests.researchers.web.test_injection import ATTACKS, CORPUS, payloads
 from tests.world.model_orders import Orders

@@ -8,12 +8,12 @@ from subprocess import run
 import pytest
 
 from marchwarden.errors import MindError
-from marchwarden.minds.choosing import chosen_mind
 from marchwarden.minds.llm.conversation import Conversation, Terms
 from marchwarden.minds.llm.estimate import tokens_at_most
-from marchwarden.minds.llm.prompting import prompt_for
-from marchwarden.minds.llm.shapes import ConclusionShape
-from marchwarden.minds.llm.specs import model_for
+from marchwarden.minds.llm.model_names import model_for
+from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.llm.schema import ConclusionShape
+from marchwarden.minds.select import chosen_mind
 from tests.minds.llm.saying import a_notebook, allowed
 from tests.world.model_house import KEYS
 from tests.world.model_orders import Orders
@@ -174,7 +174,7 @@ async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> Non
 
 def test_choosing_a_mind_imports_no_vendor_s_library() -> None:
     code = (
-        "import sys; from marchwarden.minds.choosing import chosen_mind;"
+        "import sys; from marchwarden.minds.select import chosen_mind;"
         "chosen_mind('anthropic:claude-sonnet-4-6', {'ANTHROPIC_API_KEY': 'k'});"
         "print(sorted({'anthropic', 'openai', 'pydantic_ai', 'google'} & set(sys.modules)))"
     )

@@ -16,10 +16,10 @@ from typing import Final
 
 import pytest
 
+from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchResult
-from marchwarden.minds.choosing import chosen_mind
+from marchwarden.minds.select import chosen_mind
 from marchwarden.researchers.files import FilesResearcher
-from marchwarden.verification import verify
 
 ADDRESS: Final = "MARCHWARDEN_REAL_MODEL_URL"
 QUESTIONS: Final = "MARCHWARDEN_REAL_QUESTIONS"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from marchwarden.minds.llm.shapes import ConclusionShape, PlanShape, ReadingShape, RewordingShape, bounded, schema_of
+from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, bounded, schema_of
 
 SHAPES = [PlanShape, ReadingShape, ConclusionShape, RewordingShape]
 REFUSED = {"$ref", "$defs", "default", "minimum", "maximum", "maxItems", "maxLength", "pattern", "format", "anyOf"}

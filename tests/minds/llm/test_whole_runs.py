@@ -12,11 +12,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.replay import rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.overspending import SERVICES, Landed, Run, all_landed
 from tests.world.model_orders import Orders
 from tests.world.world import World

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import ApiClient
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.arxiv.agent import arxiv_source
 from marchwarden.researchers.arxiv.api import ArxivApi
+from marchwarden.researchers.arxiv.rate_limit import Turn
 from marchwarden.researchers.arxiv.tools import ArxivSource
-from marchwarden.researchers.arxiv.turn import Turn
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.world.world import World
 
 

@@ -5,17 +5,17 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Authority, Depth, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.extraction import Extractor
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.replay import rerun
 from marchwarden.researchers.arxiv import ArxivResearcher
-from marchwarden.researchers.arxiv.collecting import collect
+from marchwarden.researchers.arxiv.add import collect
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.researchers.arxiv.asking import a_source
 from tests.world.world import World
 

@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.researchers.arxiv.citing import cited, family
+from marchwarden.researchers.arxiv.citation import cited, family
 
 
 @pytest.mark.parametrize(

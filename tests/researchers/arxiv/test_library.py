@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marchwarden.core.notebook import Document, Link, Mark
 from marchwarden.errors import StorageError
-from marchwarden.notebook import Document, Link, Mark
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Paper

@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.core.notebook import Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
-from marchwarden.notebook import Query
-from marchwarden.researchers.arxiv.turn import LONGEST_PAUSE, Turn
+from marchwarden.researchers.arxiv.rate_limit import LONGEST_PAUSE, Turn
 from tests.researchers.arxiv.asking import a_hit, a_source
 from tests.world.world import World
 
@@ -19,7 +19,7 @@ import os, anyio
 from pathlib import Path
 from marchwarden.researchers.arxiv.agent import arxiv_source
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 async def ask() -> None:
     source = arxiv_source(os.environ, Store(Path(os.environ["TRACES"])))
@@ -32,7 +32,7 @@ anyio.run(ask)
 DYING = """
 import os, sys, anyio
 from pathlib import Path
-from marchwarden.researchers.arxiv.turn import Turn
+from marchwarden.researchers.arxiv.rate_limit import Turn
 
 async def die() -> None:
     async with Turn(Path(sys.argv[1]), 60.0).taken():

@@ -1,6 +1,6 @@
 from datetime import date
 
-from marchwarden.notebook import Link
+from marchwarden.core.notebook import Link
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
 from marchwarden.researchers.arxiv.references import MOST_LINKS, references

@@ -5,8 +5,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from marchwarden.contract import Depth
+from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.researchers.arxiv.server import serve_arxiv
-from marchwarden.wire.client import RemoteResearcher
 from tests.world.world import World
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import Authority, GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
-from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.arxiv.collecting import collect
+from marchwarden.researchers.arxiv.add import collect
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.tools import ArxivSource
 from tests.researchers.arxiv.asking import a_hit, a_source, found

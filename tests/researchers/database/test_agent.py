@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Claim, Draft, Finding, Plan, Query, Reading, Thought
 from marchwarden.errors import MalformedTrace
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Claim, Draft, Finding, Plan, Query, Reading, Thought
-from marchwarden.replay import rerun
 from marchwarden.researchers.database import DatabaseResearcher
-from marchwarden.verification import verify
 from tests.researchers.database.houses import PASSWORD, PostgresHouse
 
 QUESTION = "How many customers are in Brazil?"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.researchers.database.checking import checked
 from marchwarden.researchers.database.engines import Opened, opened
 from marchwarden.researchers.database.jobs import Engine, Errand, Job, Limits, Reason, Refused, Target
 from marchwarden.researchers.database.models import Kind, Schema
+from marchwarden.researchers.database.sql_guard import checked
 from marchwarden.researchers.database.worker import answered
 from tests.researchers.database.harmless import DUCKDB, POSTGRES, SQLITE
 from tests.researchers.database.houses import PostgresHouse, a_duckdb_file, a_sqlite_file

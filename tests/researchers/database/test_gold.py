@@ -14,12 +14,12 @@ from time import perf_counter
 
 import pytest
 
+from marchwarden.core.notebook import Plan, Query, Thought
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.notebook import Plan, Query, Thought
 from marchwarden.researchers.database import DatabaseResearcher
 from marchwarden.researchers.database.cells import kept
 from marchwarden.researchers.database.jobs import Limits
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 BENCH = os.environ.get("MARCHWARDEN_SQL_BENCH")
 AT_ONCE = 6

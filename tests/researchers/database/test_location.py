@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput
 from marchwarden.researchers.database.jobs import Engine, Target
-from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.location import Asked, Database
 from tests.researchers.database.houses import a_duckdb_file
 
 HERE = Database(Target(Engine.SQLITE, "/somewhere/shop.db"), "sqlite:///shop.db", "shop.db")

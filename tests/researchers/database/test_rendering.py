@@ -7,7 +7,7 @@ import pytest
 
 from marchwarden.contract import Authority
 from marchwarden.researchers.database.jobs import Engine, Rows, Target, Value
-from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.rendering import rendered, row_hash, sentence
 
 SHOP = Database(Target(Engine.SQLITE, "/home/shop.db"), "sqlite:///shop.db", "shop.db")

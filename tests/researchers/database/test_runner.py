@@ -11,7 +11,7 @@ import pytest
 
 from marchwarden.contract import GapCategory
 from marchwarden.researchers.database.jobs import Engine, Errand, Limits, Reason, Target
-from marchwarden.researchers.database.running import NotDone, Runner
+from marchwarden.researchers.database.runner import NotDone, Runner
 from tests.researchers.database.hostile import SQLITE_DEAF
 
 TARGET = Target(Engine.SQLITE, "nowhere", "hush")

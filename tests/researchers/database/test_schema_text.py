@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from marchwarden.researchers.database.guide import LONGEST, guide
 from marchwarden.researchers.database.models import Column, Kind, Reference, Schema, Table
+from marchwarden.researchers.database.schema_text import LONGEST, guide
 
 CUSTOMER = Table(
     "Customer",

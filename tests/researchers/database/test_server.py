@@ -6,8 +6,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.researchers.database.server import serve_database
-from marchwarden.wire.client import RemoteResearcher
 
 
 async def test_it_answers_over_mcp(shop: Path, tmp_path: Path):

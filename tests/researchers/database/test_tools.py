@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.tools import DatabaseSource
 
 COUNT = "SELECT COUNT(*) FROM customer WHERE country = 'Brazil'"

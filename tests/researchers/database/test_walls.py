@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.researchers.database.checking import checked
 from marchwarden.researchers.database.engines import Opened, opened
 from marchwarden.researchers.database.jobs import Engine, Errand, Job, Limits, Reason, Refused, Target
+from marchwarden.researchers.database.sql_guard import checked
 from marchwarden.researchers.database.worker import answered
 from tests.researchers.database.hostile import (
     DUCKDB_FORBIDDEN,

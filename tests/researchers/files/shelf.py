@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.files.models import IndexSettings
 from marchwarden.researchers.files.tools import FilesSource
 

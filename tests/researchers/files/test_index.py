@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.core.notebook import Query
+from marchwarden.core.passages import split
 from marchwarden.errors import StorageError
 from marchwarden.extraction import extract
-from marchwarden.notebook import Query
-from marchwarden.passages import split
+from marchwarden.researchers.files.bm25 import Scorer, Statistics, Words
 from marchwarden.researchers.files.models import Batch, Entry
 from marchwarden.researchers.files.postings import Postings
-from marchwarden.researchers.files.scoring import Scorer, Statistics, Words
 from marchwarden.researchers.files.store import Settled, Store
 from marchwarden.researchers.files.update import settle
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, note, source
@@ -251,7 +251,7 @@ FULL = """
 import json, resource, sys
 from pathlib import Path
 import anyio
-from marchwarden.notebook import Query
+from marchwarden.core.notebook import Query
 from marchwarden.researchers.files.tools import FilesSource
 
 async def main():

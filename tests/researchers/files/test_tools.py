@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from marchwarden.contract import Authority, GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, longer_pause
 from tests.extraction import samples
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source

@@ -9,12 +9,12 @@ from typing import Final
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
 from marchwarden.fetching.guard import Resolver
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.researchers.web.models import Provider
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 from tests.world.world import World
 
 QUESTION: Final = "How long is the main span of the Alder Bridge?"

@@ -3,11 +3,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Depth, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.researchers.web import WebResearcher
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.world.world import World
 
 QUESTION = "How long is the main span of the Alder Bridge?"

@@ -7,12 +7,12 @@ from typing import Final
 import anyio
 import pytest
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Depth, Gap, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.extraction import Extractor
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.replay import rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, READING_SECONDS, an_investigator
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World

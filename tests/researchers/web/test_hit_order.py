@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.web.hits import ranked
+from marchwarden.core.notebook import Hit, Query
+from marchwarden.researchers.web.hit_order import ranked
 
 _HITS = st.builds(
     Hit,

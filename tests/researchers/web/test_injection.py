@@ -14,10 +14,10 @@ import anyio
 import pytest
 from rich.console import Console
 
+from marchwarden.audit.verify import verify
 from marchwarden.cli import formatter
 from marchwarden.contract import ResearchResult
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
 from tests.world.world import World
 

@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.notebook import Query
+from marchwarden.core.notebook import Query
 from marchwarden.researchers.web.models import Span, span_of
 
 

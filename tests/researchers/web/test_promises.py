@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from marchwarden.audit.replay import rerun
+from marchwarden.audit.verify import verify
 from marchwarden.contract import Depth, GapCategory, ResearchConstraints, ResearchResult
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.notebook import Hit, Query
-from marchwarden.replay import rerun
-from marchwarden.store import Store
-from marchwarden.verification import verify
+from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
 from tests.world.asking import ask
 from tests.world.pages import QUESTION as THREE_QUESTIONS

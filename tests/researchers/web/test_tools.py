@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import Authority, GapCategory
+from marchwarden.core.notebook import Hit, Link, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings, Page
-from marchwarden.notebook import Hit, Link, Query
-from marchwarden.researchers.web.naming import name_for, readable
+from marchwarden.researchers.web.media_type import name_for, readable
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
 from tests.extraction.workers import numbers, signed

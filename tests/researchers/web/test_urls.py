@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.researchers.web.canonical import canonical, identity
+from marchwarden.researchers.web.urls import canonical, identity
 
 
 @pytest.mark.parametrize(

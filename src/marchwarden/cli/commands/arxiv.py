@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.researchers.arxiv.library import Kept, Library
@@ -33,10 +33,10 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
     """
     import anyio
 
+    from marchwarden.researchers.arxiv.add import collect
     from marchwarden.researchers.arxiv.agent import arxiv_source
-    from marchwarden.researchers.arxiv.collecting import collect
     from marchwarden.researchers.arxiv.identifiers import ArxivId
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     names = [ArxivId.parsed(written) for written in ids]
     source = arxiv_source(settings.environ, Store.at(settings.trace_dir, settings.environ))
@@ -78,9 +78,9 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
     \b
     marchwarden arxiv info 2104.12255
     """
-    from marchwarden.clean import one_line
     from marchwarden.errors import InvalidInput
     from marchwarden.researchers.arxiv.identifiers import ArxivId
+    from marchwarden.text.sanitize import one_line
 
     name = ArxivId.parsed(id_)
     kept = _library(settings).kept(name)

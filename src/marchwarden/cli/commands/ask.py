@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
-from marchwarden.cli.choosing import Choice, again
-from marchwarden.cli.fleeting import fleet_ask, fleet_batch
+from marchwarden.cli.selection import Choice, again
+from marchwarden.cli.temporal import fleet_ask, fleet_batch
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
 
 @click.command()
@@ -63,8 +63,8 @@ def ask(
     marchwarden ask "How many customers are in Brazil?" --db shop.sqlite
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
-    from marchwarden.minds.choosing import mind_notice
-    from marchwarden.refusals import checked
+    from marchwarden.core.request import checked
+    from marchwarden.minds.select import mind_notice
 
     given = {
         "max_iterations": max_iterations,
@@ -100,7 +100,7 @@ def resume(
     \b
     marchwarden resume 4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11
     """
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     kept = trace_dir or settings.trace_dir
     investigator = again(Store.at(kept, settings.environ).reread(trace_id).opening, settings, kept, mind)
@@ -137,7 +137,7 @@ def batch(
     """
     import anyio
 
-    from marchwarden.cli.batching import Batch
+    from marchwarden.cli.batch_file import Batch
 
     work = Batch.of(questions, results)
     choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
@@ -165,7 +165,7 @@ def _watched(
     """Do the work, with its progress on stderr."""
     import anyio
 
-    from marchwarden.cli.watching import progress_sink
+    from marchwarden.cli.progress import progress_sink
 
     with progress_sink(fleet_at) as sink:
         return anyio.run(work, sink.report)
@@ -194,10 +194,10 @@ def print_result(
 
 def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "RenderableType":
     """Tokens by step and dollars, from the run's own trace and those of the researchers it dispatched."""
+    from marchwarden.audit.costs import expenses, summed, total
+    from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
-    from marchwarden.costs import expenses, summed, total
-    from marchwarden.pricing import Prices
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     store, prices = Store.at(kept, settings.environ), Prices.load(settings.prices)
     runs = {found.trace_id, *(each.trace_id for each in found.dispatches)}

@@ -8,8 +8,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from marchwarden.calibrating import Weighed
-    from marchwarden.confidence import Rubric
+    from marchwarden.evidence.calibrate import Weighed
+    from marchwarden.evidence.confidence import Rubric
     from marchwarden.settings import Settings
 
 
@@ -43,9 +43,9 @@ def calibrate(
     marchwarden eval marches -o marches.jsonl
     marchwarden calibrate marches.jsonl --suite marches --keep
     """
-    from marchwarden.calibrating import calibrated
-    from marchwarden.confidence import Rubric
-    from marchwarden.store import Store
+    from marchwarden.evidence.calibrate import calibrated
+    from marchwarden.evidence.confidence import Rubric
+    from marchwarden.storage.store import Store
 
     folder = Store.at(trace_dir or settings.trace_dir, settings.environ).folder
     weighed = [each for path, suite in _paired(results, suites) for each in _weighed(path, suite)]
@@ -68,12 +68,12 @@ def _paired(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[P
 
 def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
     """The results of one file. A question of which the suite does not say whether it has an answer tells nothing."""
-    from marchwarden.calibrating import Weighed
     from marchwarden.errors import InvalidInput
-    from marchwarden.evaluation.judging import Judge
+    from marchwarden.evaluation.judge import Judge
     from marchwarden.evaluation.report import refuse_strangers
-    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.run import Answers
     from marchwarden.evaluation.suite import Suite
+    from marchwarden.evidence.calibrate import Weighed
 
     suite, found = Suite.load(suite_name), Answers(path).read()
     refuse_strangers(suite, found)
@@ -94,8 +94,8 @@ def _error(rubric: "Rubric", weighed: "Sequence[Weighed]") -> float:
 
 
 def _keep(folder: Path, rubric: "Rubric") -> None:
-    from marchwarden.confidence import KEPT
     from marchwarden.errors import StorageError
+    from marchwarden.evidence.confidence import KEPT
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -41,8 +41,8 @@ def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trac
     marchwarden doctor
     marchwarden doctor --offline --json
     """
-    from marchwarden.cli.examining import examined
-    from marchwarden.cli.reaching import reached
+    from marchwarden.cli.doctor_local import examined
+    from marchwarden.cli.doctor_network import reached
 
     found = [*examined(settings, trace_dir or settings.trace_dir, whole=whole)]
     if not offline:

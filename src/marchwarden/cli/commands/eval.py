@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
-from marchwarden.cli.choosing import Choice
+from marchwarden.cli.selection import Choice
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.contract import ResearchResult
     from marchwarden.evaluation.report import Report
-    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.run import Answers
     from marchwarden.evaluation.suite import Question, Suite
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
@@ -66,9 +66,9 @@ def evaluate(
     marchwarden eval path/to/suite -o new.jsonl --compare old.jsonl
     """
     from marchwarden.evaluation.report import Report
-    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.run import Answers
     from marchwarden.evaluation.suite import Suite
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     suite = Suite.load(suite_name)
     if is_gated:
@@ -94,10 +94,10 @@ def _answered(
     """The results of all that was asked; only what has none yet is asked now."""
     import anyio
 
-    from marchwarden.cli.batching import progress_bar
+    from marchwarden.cli.batch_file import progress_bar
+    from marchwarden.core.request import checked
     from marchwarden.evaluation.report import refuse_strangers
-    from marchwarden.evaluation.running import Task, answer_all
-    from marchwarden.refusals import checked
+    from marchwarden.evaluation.run import Task, answer_all
 
     done = answers.read()
     refuse_strangers(suite, done)
@@ -114,7 +114,7 @@ def _answers(path: Path | None) -> "Iterator[Answers]":
     """The results file that was named, or one that does not outlast the command: old answers are no measurement."""
     from tempfile import TemporaryDirectory
 
-    from marchwarden.evaluation.running import Answers
+    from marchwarden.evaluation.run import Answers
 
     if path is not None:
         yield Answers(path)
@@ -135,7 +135,7 @@ def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
 
 def _write(path: Path, report: "Report") -> None:
     from marchwarden.errors import InvalidInput
-    from marchwarden.evaluation.page import page
+    from marchwarden.evaluation.html_report import page
 
     try:
         path.write_text(page(report), encoding="utf-8")

@@ -13,7 +13,7 @@ from marchwarden.cli import options
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
 YOUNG_SEC = 3600
 """A body is written before the line that names it: one this young may still be waited for."""
@@ -63,7 +63,7 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
     import time
 
     from marchwarden.errors import InvalidInput
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
     if not store.here:
@@ -125,7 +125,7 @@ def _deleted(body: Body) -> bool:
 
 
 def _told(found: Survey, deleted: list[Body], *, asked: bool) -> str:
-    from marchwarden.counting import counted
+    from marchwarden.text.plural import counted
 
     lines = [f"{counted(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {counted(found.runs, 'run')}"]
     if not found.unneeded:

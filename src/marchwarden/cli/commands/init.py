@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.variables import SECTIONS
+from marchwarden.cli.environment import SECTIONS
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -73,7 +73,7 @@ def _prices() -> str:
     """The shipped table commented out: copied as it is, it would hide prices that change with a later version."""
     from importlib.resources import files
 
-    shipped = files("marchwarden").joinpath("prices.toml").read_text(encoding="utf-8")
+    shipped = files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8")
     return "\n".join(line if not line or line.startswith("#") else f"# {line}" for line in shipped.splitlines()) + "\n"
 
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
-from marchwarden.cli.variables import KEYS, VARIABLES
+from marchwarden.cli.environment import KEYS, VARIABLES
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -39,7 +39,7 @@ def mcp_config(
     marchwarden mcp-config claude-desktop --files docs/wiki
     marchwarden mcp-config vscode
     """
-    from marchwarden.cli.choosing import Choice
+    from marchwarden.cli.selection import Choice
 
     choice = Choice(folders=tuple(str(Path(folder).expanduser().absolute()) for folder in folders))
     arguments = [*_command(), "serve", "pi" if databases or not folders else "files"]

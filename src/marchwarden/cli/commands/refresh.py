@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
+    from marchwarden.audit.recheck import Visit
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
-    from marchwarden.validation import Visit
+    from marchwarden.storage.store import Store
 
 
 @click.command()
@@ -28,9 +28,9 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     """
     from rich.console import Console
 
+    from marchwarden.audit.recheck import statements
     from marchwarden.cli import formatter
-    from marchwarden.store import Store
-    from marchwarden.validation import statements
+    from marchwarden.storage.store import Store
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
     visits = visited(settings, store, trace_id)
@@ -50,8 +50,8 @@ def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[Visit
 
     import anyio
 
-    from marchwarden.cli.origins import Origins
-    from marchwarden.validation import revisit
+    from marchwarden.audit.recheck import revisit
+    from marchwarden.cli.source_resolver import Origins
 
     record = store.reread(trace_id)
     with TemporaryDirectory() as beside:

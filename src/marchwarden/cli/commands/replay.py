@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.cli.formatter import TraceSummary
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
-    from marchwarden.trace import Entry
+    from marchwarden.storage.store import Store
+    from marchwarden.storage.trace import Entry
 
 
 @click.command()
@@ -41,7 +41,7 @@ def replay(
     marchwarden replay TRACE_ID --rerun
     marchwarden replay TRACE_ID --mind extractive --from 4
     """
-    from marchwarden.cli.asking import forked
+    from marchwarden.cli.commands.ask import forked
 
     if rerun and step:
         raise click.UsageError("--rerun repeats a run and --from forks it: give one of them")
@@ -55,8 +55,8 @@ def replay(
 
 def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     from marchwarden.cli import formatter
-    from marchwarden.cli.paging import show
-    from marchwarden.record import Opening
+    from marchwarden.cli.pager import show
+    from marchwarden.storage.record import Opening
 
     chain = store.chain(trace_id)
     Opening.of(chain.entries, trace_id)
@@ -81,9 +81,9 @@ def _line(entry: "Entry") -> dict[str, object]:
 def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     import anyio
 
-    from marchwarden.cli.choosing import without_anybody
+    from marchwarden.audit.replay import rerun
+    from marchwarden.cli.selection import without_anybody
     from marchwarden.minds.extractive import ExtractiveMind
-    from marchwarden.replay import rerun
 
     done = anyio.run(rerun, store, trace_id, ExtractiveMind(), without_anybody)
     if as_json:
@@ -91,7 +91,7 @@ def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     elif done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
     else:
-        from marchwarden.counting import counted
+        from marchwarden.text.plural import counted
 
         cited = counted(len(done.result.citations), "citation")
         click.echo(f"identical: {cited}, confidence {done.result.confidence}")
@@ -113,9 +113,9 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
     """
     from rich.console import Console
 
+    from marchwarden.audit.verify import verify as verified
     from marchwarden.cli import formatter
-    from marchwarden.cli.checking import visited
-    from marchwarden.verification import verify as verified
+    from marchwarden.cli.commands.refresh import visited
 
     store = _store(settings, trace_dir)
     checks = verified(store, trace_id)
@@ -148,7 +148,7 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
     marchwarden traces --search bridge
     """
     from marchwarden.cli import formatter
-    from marchwarden.cli.paging import show
+    from marchwarden.cli.pager import show
 
     store = _store(settings, trace_dir)
     ids = store.traces() if words is None else _searched(store, words)
@@ -167,7 +167,7 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
 
 def _searched(store: "Store", words: str) -> list[str]:
     """The runs that have all the words. Reads two lines of each trace, so that a thousand of them are no matter."""
-    from marchwarden.ui.shelf import Shelf, searched
+    from marchwarden.audit.catalog import Shelf, searched
 
     return [run.trace_id for run in searched(Shelf(store).runs(), words)]
 
@@ -202,9 +202,9 @@ def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) 
     """
     from rich.console import Console
 
+    from marchwarden.audit.costs import ledger, summed, total
+    from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
-    from marchwarden.costs import ledger, summed, total
-    from marchwarden.pricing import Prices
 
     spent = ledger(_store(settings, trace_dir), Prices.load(settings.prices))
     sums, whole = summed(spent, by), total(spent)
@@ -229,6 +229,6 @@ def contract(which: str) -> None:
 
 
 def _store(settings: "Settings", folder: Path | None) -> "Store":
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
 
     return Store.at(folder or settings.trace_dir, settings.environ)

@@ -8,7 +8,7 @@ import click
 from marchwarden.cli import options
 
 if TYPE_CHECKING:
-    from marchwarden.pricing import Prices
+    from marchwarden.audit.prices import Prices
     from marchwarden.reports.bundle import Bundle
     from marchwarden.settings import Settings
 
@@ -34,10 +34,10 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
     marchwarden report TRACE_ID -o report.html
     marchwarden report TRACE_ID --format bibtex
     """
-    from marchwarden.pricing import Prices
-    from marchwarden.reports.gathering import gathered
-    from marchwarden.store import Store
-    from marchwarden.trace import utc_now
+    from marchwarden.audit.prices import Prices
+    from marchwarden.reports.load import gathered
+    from marchwarden.storage.store import Store
+    from marchwarden.storage.trace import utc_now
 
     bundle = gathered(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
     chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
@@ -51,10 +51,10 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
 
 
 def _rendered(bundle: "Bundle", prices: "Prices", form: str) -> str:
+    from marchwarden.reports.bibliography import bibtex, csl_json
+    from marchwarden.reports.json_export import as_json
     from marchwarden.reports.markdown import markdown
     from marchwarden.reports.page import page
-    from marchwarden.reports.plain import as_json
-    from marchwarden.reports.references import bibtex, csl_json
 
     match form:
         case "md":

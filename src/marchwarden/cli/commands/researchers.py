@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.clean import json_text
 from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.orchestrator.health import Health
@@ -24,8 +24,8 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     """
     import anyio
 
+    from marchwarden.orchestrator.external import Registry
     from marchwarden.orchestrator.health import healths
-    from marchwarden.orchestrator.registry import Registry
 
     registry = Registry.load(settings.researchers, settings.environ)
     found = [*_built_in(settings), *anyio.run(healths, registry)]

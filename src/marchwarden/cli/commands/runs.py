@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from marchwarden.cli.fleeting import engine_at
+from marchwarden.cli.temporal import engine_at
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from marchwarden.fleet.engine import Client
-    from marchwarden.fleet.runs import Run
     from marchwarden.settings import Settings
+    from marchwarden.temporal.connection import Client
+    from marchwarden.temporal.runs import Run
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def list_runs(settings: "Settings", temporal: str, state: str | None, limit: int
     """
 
     async def work(client: "Client") -> None:
-        from marchwarden.fleet.runs import runs as listed
+        from marchwarden.temporal.runs import runs as listed
 
         async for each in listed(client, state, limit):
             click.echo(_as_json(each) if as_json else _line(each))
@@ -65,9 +65,9 @@ def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> 
     \b
     marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.cli.asking import print_result
-    from marchwarden.cli.watching import progress_sink
-    from marchwarden.fleet.runs import watch as watched
+    from marchwarden.cli.commands.ask import print_result
+    from marchwarden.cli.progress import progress_sink
+    from marchwarden.temporal.runs import watch as watched
 
     with progress_sink(temporal) as sink:
         found = _through(settings, temporal, lambda client: watched(client, trace_id, sink.report))
@@ -84,7 +84,7 @@ def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
     \b
     marchwarden runs cancel TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.fleet.runs import cancel as cancelled
+    from marchwarden.temporal.runs import cancel as cancelled
 
     _through(settings, temporal, lambda client: cancelled(client, trace_id))
     click.echo(f"cancelled; `marchwarden runs retry {trace_id}` goes on with it", err=True)
@@ -100,7 +100,7 @@ def retry(settings: "Settings", trace_id: str, temporal: str) -> None:
     \b
     marchwarden runs retry TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.fleet.runs import retry as retried
+    from marchwarden.temporal.runs import retry as retried
 
     _through(settings, temporal, lambda client: retried(client, trace_id))
     click.echo(f"under way again; `marchwarden runs watch {trace_id}` shows it", err=True)
@@ -122,7 +122,7 @@ def _as_json(run: "Run") -> str:
 
 
 def _line(run: "Run") -> str:
-    from marchwarden.clean import one_line
+    from marchwarden.text.sanitize import one_line
 
     who = ", ".join(run.researchers)
     return one_line(f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {who}  {run.question}", 200)

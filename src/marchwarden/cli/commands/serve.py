@@ -47,11 +47,11 @@ def serve_pi(
     \b
     marchwarden serve pi --files docs --db shop.sqlite
     """
-    from marchwarden.cli.choosing import Choice
+    from marchwarden.cli.selection import Choice
+    from marchwarden.mcp.serve import Stand
+    from marchwarden.mcp.serve import serve as serving
     from marchwarden.orchestrator.pi import NAME, PURPOSE
-    from marchwarden.store import Store
-    from marchwarden.wire.serving import Stand
-    from marchwarden.wire.serving import serve as serving
+    from marchwarden.storage.store import Store
 
     chosen = Choice(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
     stand = Stand(address, token_env, described, hosts)

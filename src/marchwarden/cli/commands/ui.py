@@ -9,8 +9,8 @@ import click
 if TYPE_CHECKING:
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
-    from marchwarden.ui.house import House
-    from marchwarden.ui.wishes import Wish
+    from marchwarden.ui.ask_form import Wish
+    from marchwarden.ui.dependencies import House
 
 NO_KEY = "No key: the embedded extractive mind serves. Set ANTHROPIC_API_KEY, or name another mind above."
 WARM = 8
@@ -35,7 +35,7 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
     """
     import anyio
 
-    from marchwarden.ui.serving import serve_page
+    from marchwarden.ui.serve import serve_page
 
     def announce(address: str) -> None:
         click.echo(address)
@@ -50,12 +50,12 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
 
 
 def house(settings: "Settings", kept: Path) -> "House":
-    from marchwarden.cli.choosing import OUTSIDE, Choice, again, without_anybody
-    from marchwarden.minds.choosing import mind_notice
-    from marchwarden.orchestrator.registry import Registry
-    from marchwarden.pricing import Prices
-    from marchwarden.store import Store
-    from marchwarden.ui.house import House
+    from marchwarden.audit.prices import Prices
+    from marchwarden.cli.selection import OUTSIDE, Choice, again, without_anybody
+    from marchwarden.minds.select import mind_notice
+    from marchwarden.orchestrator.external import Registry
+    from marchwarden.storage.store import Store
+    from marchwarden.ui.dependencies import House
 
     @lru_cache(WARM)
     def chosen(choice: Choice) -> "Researcher":

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.choosing import BUILT_IN
-from marchwarden.cli.fleeting import engine_at
-from marchwarden.cli.recruiting import Post
+from marchwarden.cli.selection import BUILT_IN
+from marchwarden.cli.temporal import engine_at
+from marchwarden.researchers.registry import Post
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marchwarden.fleet.duties import Duties
-    from marchwarden.fleet.limiting import Limiter, Limits
-    from marchwarden.fleet.orders import Member
-    from marchwarden.fleet.telling import Telling
-    from marchwarden.loop import Investigator, Pace
+    from marchwarden.loop.investigator import Investigator, Pace
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
+    from marchwarden.temporal.activities import Duties
+    from marchwarden.temporal.limiter import Limiter, Limits
+    from marchwarden.temporal.messages import Member
+    from marchwarden.temporal.model_proxy_client import Telling
 
 LIMITS = "MARCHWARDEN_LIMITS"
 IN_LINE_SEC = 120.0
@@ -66,10 +66,10 @@ def worker(
     import anyio
 
     engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
-    from marchwarden.fleet.limiting import Limiter
-    from marchwarden.fleet.telling import Telling
-    from marchwarden.fleet.worker import Service
-    from marchwarden.store import Store
+    from marchwarden.storage.store import Store
+    from marchwarden.temporal.limiter import Limiter
+    from marchwarden.temporal.model_proxy_client import Telling
+    from marchwarden.temporal.worker import Service
 
     store = Store.at(kept, settings.environ)
     limits, seconds = _limits(settings), timedelta(seconds=drain)
@@ -104,8 +104,8 @@ class Bench:
     _built: "dict[str, Investigator]" = field(default_factory=dict)
 
     def duties(self) -> "Duties":
-        from marchwarden.fleet.duties import Duties
-        from marchwarden.minds.choosing import embedded_mind
+        from marchwarden.minds.select import embedded_mind
+        from marchwarden.temporal.activities import Duties
 
         return Duties(self.build, self.think, embedded_mind(self.settings.environ), self.store)
 
@@ -113,22 +113,22 @@ class Bench:
         """A mind for one run. What its model is asked, a process asks that outlives this one."""
         import time
 
-        from marchwarden.minds.choosing import chosen_model, embedded_mind
+        from marchwarden.minds.select import chosen_model, embedded_mind
 
         model = chosen_model(spec, self.settings.environ)
         if model is None:
             return embedded_mind(self.settings.environ)
-        from marchwarden.fleet.calls import KeptModel
-        from marchwarden.fleet.limiting import FleetPurse
+        from marchwarden.audit.prices import Prices
         from marchwarden.minds.llm import LanguageMind
-        from marchwarden.pricing import Prices
+        from marchwarden.temporal.limiter import FleetPurse
+        from marchwarden.temporal.model_calls import KeptModel
 
         purse = FleetPurse(self.limiter, Prices.load(self.settings.prices))
         return LanguageMind(KeptModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
 
     def build(self, member: "Member", mind: "Mind") -> "Researcher":
-        from marchwarden.loop import Investigator
-        from marchwarden.orchestrator.registry import REGISTERED, Registry
+        from marchwarden.loop.investigator import Investigator
+        from marchwarden.orchestrator.external import REGISTERED, Registry
 
         if member.settings.get("kind") == REGISTERED:
             return Registry.load(self.settings.researchers, self.settings.environ).reach(member.name)
@@ -139,7 +139,7 @@ class Bench:
 
     def _pace(self) -> "Pace":
         """A search that has to wait for its turn in the whole fleet is not late."""
-        from marchwarden.loop import Pace
+        from marchwarden.loop.investigator import Pace
 
         return Pace(search_seconds=IN_LINE_SEC) if self.limiter.limits.rates else Pace()
 
@@ -158,8 +158,8 @@ class Bench:
 
 def _limits(settings: "Settings") -> "Limits":
     """What is said, and what arXiv asks of everybody together whether it is said or not."""
-    from marchwarden.fleet.limiting import Limits, Rate
     from marchwarden.researchers.arxiv.models import Places
+    from marchwarden.temporal.limiter import Limits, Rate
 
     pause = Places.of(settings.environ).seconds
     return Limits.parsed(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
@@ -181,7 +181,7 @@ def _hosts(settings: "Settings") -> dict[str, str]:
 
 
 def _registered(settings: "Settings") -> tuple[str, ...]:
-    from marchwarden.orchestrator.registry import Registry
+    from marchwarden.orchestrator.external import Registry
 
     return tuple(Registry.load(settings.researchers, settings.environ).entries)
 

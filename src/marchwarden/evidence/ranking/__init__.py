@@ -1,6 +1,6 @@
 """Which passages of a notebook are worth reading, by the words they share with the question."""
 
-from marchwarden.ranking.index import PassageIndex, Ranked
-from marchwarden.ranking.reading import ReadingList, reading_list
+from marchwarden.evidence.ranking.index import PassageIndex, Ranked
+from marchwarden.evidence.ranking.reading_list import ReadingList, reading_list
 
 __all__ = ["PassageIndex", "Ranked", "ReadingList", "reading_list"]

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.notebook import Notebook
-from marchwarden.passages import Passage
-from marchwarden.ranking.sameness import Told
-from marchwarden.ranking.terms import Stems
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.similarity import Told
+from marchwarden.text.words import Stems
 
 SATURATION: Final = 1.2
 LENGTH_MATTERS: Final = 0.6

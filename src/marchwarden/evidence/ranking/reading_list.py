@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.budget import tokens_in
-from marchwarden.notebook import Notebook
-from marchwarden.passages import Passage
-from marchwarden.ranking.index import PassageIndex, Ranked
-from marchwarden.ranking.sameness import Told
+from marchwarden.core.budget import tokens_in
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.ranking.index import PassageIndex, Ranked
+from marchwarden.evidence.similarity import Told
 
 PER_ROUND: Final = 40
 FAIR_SHARE: Final = 6

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from marchwarden.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from marchwarden.ranking.vectors import Vector, Vectors
+    from marchwarden.evidence.ranking.vectors import Vector, Vectors
 
 MOST_REMEMBERED: Final = 20_000
 DIGITS: Final = 6
@@ -59,7 +59,7 @@ class Meaning:
 
     def _loaded(self) -> "Vectors":
         if self._vectors is None:
-            from marchwarden.ranking.vectors import Vectors
+            from marchwarden.evidence.ranking.vectors import Vectors
 
             self._vectors = Vectors(self._folder)
         return self._vectors

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 LOOK_BACK: Final = 120
 WORDS_TO_SPARE: Final = 5

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from marchwarden.grounding import ONLY_NEAR
-from marchwarden.minds.extractive.antecedents import spoken_of
-from marchwarden.minds.extractive.bearing import bearing
-from marchwarden.minds.extractive.hops import first_documents, followed, leaves_open, second_hops
-from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
-from marchwarden.minds.extractive.printed import plain
+from marchwarden.core.notebook import Claim, Finding
+from marchwarden.evidence.grounding import ONLY_NEAR
+from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match
+from marchwarden.minds.extractive.multi_hop import first_documents, followed, leaves_open, second_hops
+from marchwarden.minds.extractive.pronouns import spoken_of
 from marchwarden.minds.extractive.question import Expected
+from marchwarden.minds.extractive.relevance import bearing
 from marchwarden.minds.extractive.survey import Judged, Survey
 from marchwarden.minds.extractive.verdicts import decides
-from marchwarden.notebook import Claim, Finding
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.markdown import plain
+from marchwarden.text.words import Stems
 
 MOST_BEST: Final = 5
 MOST_CITED: Final = 8

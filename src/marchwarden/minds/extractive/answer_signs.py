@@ -13,10 +13,10 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from marchwarden.fitting import logistic
-from marchwarden.minds.extractive.bearing import bearing
+from marchwarden.evidence.logistic import logistic
 from marchwarden.minds.extractive.opposites import denied, excluded
 from marchwarden.minds.extractive.question import Expected
+from marchwarden.minds.extractive.relevance import bearing
 from marchwarden.minds.extractive.scoring import Scorer
 from marchwarden.minds.extractive.survey import Judged, Survey
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from marchwarden.minds.extractive.definitions import defines
-from marchwarden.minds.extractive.measures import NUMBER, in_measure
 from marchwarden.minds.extractive.question import Expected, Question
-from marchwarden.ranking.terms import NAMED, folded
+from marchwarden.minds.extractive.units import NUMBER, in_measure
+from marchwarden.text.words import NAMED, folded
 
 NOT_ASKED: Final = 0.5
 OF_SOMETHING_ELSE: Final = 0.5

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from marchwarden.minds.extractive.bearing import bearing
-from marchwarden.minds.extractive.signs import chance, signs
+from marchwarden.minds.extractive.answer_signs import chance, signs
+from marchwarden.minds.extractive.relevance import bearing
 from marchwarden.minds.extractive.survey import Survey
 
 NO_ANSWER: Final = 0.3

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from marchwarden.minds.extractive.fit import fit
+from marchwarden.minds.extractive.answer_type import fit
 from marchwarden.minds.extractive.question import key_phrases, understood
-from marchwarden.ranking.terms import STOP_WORDS, Stems
+from marchwarden.text.words import STOP_WORDS, Stems
 
 MOST_ASPECTS: Final = 4
 ANSWERED: Final = 0.8

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.minds.extractive.printed import printable
-from marchwarden.notebook import Document, Notebook
-from marchwarden.passages import Sentence
-from marchwarden.ranking.terms import Stems
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.core.passages import Sentence
+from marchwarden.text.markdown import printable
+from marchwarden.text.words import Stems
 
 CLOSING: Final = r"[\"'”’)\]*_`]*$"
 """What may stand behind the last sign of a sentence."""

@@ -6,12 +6,12 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Final
 
-from marchwarden.disagreement import Disagreements, Kind, Witness
-from marchwarden.minds.extractive.antecedents import spoken_of
+from marchwarden.core.notebook import Conflict, Notebook
+from marchwarden.evidence.conflicts import Disagreements, Kind, Witness
+from marchwarden.minds.extractive.pronouns import spoken_of
 from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.notebook import Conflict, Notebook
 
 MOST: Final = 3
 COMPARED: Final = 16

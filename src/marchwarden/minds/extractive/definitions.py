@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS, words
+from marchwarden.text.words import STOP_WORDS, words
 
 OPENING: Final = 5
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from marchwarden.core.notebook import Notebook
+from marchwarden.evidence.ranking.semantic import Similarity
 from marchwarden.minds.extractive.question import Question
 from marchwarden.minds.extractive.statements import Statement
-from marchwarden.notebook import Notebook
-from marchwarden.ranking.semantic import Similarity
 
 GOOD_DOCUMENT: Final = 0.3
 TITLE_ASKED_FOR: Final = 0.16

@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.grounding import ONLY_NEAR
-from marchwarden.minds.extractive.match import CONFIRMED, aspect_match
+from marchwarden.evidence.grounding import ONLY_NEAR
+from marchwarden.minds.extractive.answerability import CONFIRMED, aspect_match
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.ranking.terms import Stems, words
+from marchwarden.text.words import Stems, words
 
 MOST_MISSING: Final = 5
 

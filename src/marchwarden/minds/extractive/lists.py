@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
-from marchwarden.minds.extractive.orders import is_order
-from marchwarden.notebook import Document, Notebook
-from marchwarden.passages import LONGEST_SENTENCE, Sentence
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.injection import is_order
+from marchwarden.text.words import Stems
 
 FEWEST_ITEMS: Final = 2
 MOST_ITEMS: Final = 6

@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from marchwarden.budget import Allowance, tokens_in
-from marchwarden.disagreement import Disagreements
-from marchwarden.discoveries import discoveries
+from marchwarden.core.budget import Allowance, tokens_in
+from marchwarden.core.notebook import Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.conflicts import Disagreements
+from marchwarden.evidence.ranking.semantic import Similarity
+from marchwarden.evidence.text_leads import discoveries
+from marchwarden.minds.extractive.answer import Choice, chosen, claim, pointers
+from marchwarden.minds.extractive.answerability import aspect_match, overall_match
 from marchwarden.minds.extractive.aspects import aspects_of, unanswered
-from marchwarden.minds.extractive.choosing import Choice, chosen, claim, pointers
 from marchwarden.minds.extractive.conflicts import conflicts
 from marchwarden.minds.extractive.gaps import gaps
-from marchwarden.minds.extractive.match import aspect_match, overall_match
+from marchwarden.minds.extractive.open_questions import wonderings
 from marchwarden.minds.extractive.queries import first_query, follow_ups
 from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
-from marchwarden.minds.extractive.wonderings import wonderings
-from marchwarden.notebook import Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
-from marchwarden.passages import Passage
-from marchwarden.ranking.semantic import Similarity
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 MODEL_ID: Final = "extractive-v2"
 FINDINGS_A_ROUND: Final = 20

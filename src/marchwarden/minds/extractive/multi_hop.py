@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from marchwarden.figures import MONTHS
 from marchwarden.minds.extractive.question import NAME
-from marchwarden.minds.extractive.related import goes_through_another, related
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Judged, Survey
-from marchwarden.ranking.terms import STOP_WORDS, Stems, words
+from marchwarden.minds.extractive.synonyms import goes_through_another, related
+from marchwarden.text.numbers import MONTHS
+from marchwarden.text.words import STOP_WORDS, Stems, words
 
 FIRST_DOCUMENTS: Final = 2
 LONGEST_NAME: Final = 6

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.contract import OpenQuestion, Priority
-from marchwarden.minds.extractive.printed import printable
+from marchwarden.core.notebook import Document
+from marchwarden.core.passages import Passage
 from marchwarden.minds.extractive.statements import asks
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.notebook import Document
-from marchwarden.passages import Passage
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.markdown import printable
+from marchwarden.text.words import Stems
 
 MOST: Final = 3
 LONGEST: Final = 300

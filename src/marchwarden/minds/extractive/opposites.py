@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from marchwarden.ranking.terms import folded
+from marchwarden.text.words import folded
 
 _SHORTEST_ROOT: Final = 3
 _ENDING: Final = re.compile(r"(?:ing|ed|es|ly|s|e|d)$")

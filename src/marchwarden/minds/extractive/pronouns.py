@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import Sentence, is_marked
 from marchwarden.minds.extractive.composed import sentences_of
-from marchwarden.minds.extractive.printed import printable
 from marchwarden.minds.extractive.statements import Statement
-from marchwarden.notebook import Notebook
-from marchwarden.passages import Sentence, is_marked
+from marchwarden.text.markdown import printable
 
 FARTHEST: Final = 4
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from marchwarden.minds.extractive.hops import leads, leaves_open
-from marchwarden.minds.extractive.match import NO_ANSWER, aspect_match
+from marchwarden.core.notebook import Notebook, Query
+from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match
+from marchwarden.minds.extractive.multi_hop import leads, leaves_open
 from marchwarden.minds.extractive.question import key_phrases
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.notebook import Notebook, Query
-from marchwarden.ranking.terms import STOP_WORDS, Stems, words
+from marchwarden.text.words import STOP_WORDS, Stems, words
 
 MOST_FOLLOW_UPS: Final = 4
 MOST_QUERIES: Final = 8

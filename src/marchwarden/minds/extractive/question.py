@@ -6,7 +6,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import Final
 
-from marchwarden.ranking.terms import Stems, words
+from marchwarden.text.words import Stems, words
 
 # Words that say what kind of answer is wanted; the sentence that answers seldom repeats them.
 _ASKING: Final = """

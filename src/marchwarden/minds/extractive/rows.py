@@ -4,10 +4,10 @@ import re
 from itertools import compress
 from typing import Final
 
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.core.tables import Row, Tables
 from marchwarden.minds.extractive.composed import Composed
-from marchwarden.notebook import Notebook
-from marchwarden.passages import LONGEST_SENTENCE, Sentence
-from marchwarden.tables import Row, Tables
 
 _NUMBER: Final = re.compile(r"\d+")
 

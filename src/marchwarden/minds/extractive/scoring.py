@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.minds.extractive.fit import fit
-from marchwarden.minds.extractive.posing import asks_for_aims, poses
+from marchwarden.minds.extractive.answer_type import fit
 from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.statements import Statement
+from marchwarden.minds.extractive.study_aims import asks_for_aims, poses
 
 NAMES_COUNT: Final = 1.3
 FILLER_COUNTS: Final = 0.3

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.core.notebook import Document, Notebook
+from marchwarden.core.passages import Passage, Sentence
+from marchwarden.evidence.similarity import Told
 from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
+from marchwarden.minds.extractive.code_blocks import Examples
 from marchwarden.minds.extractive.composed import Composed
-from marchwarden.minds.extractive.examples import Examples
 from marchwarden.minds.extractive.lists import Lists
-from marchwarden.minds.extractive.orders import is_order
-from marchwarden.minds.extractive.printed import printable
 from marchwarden.minds.extractive.rows import Rows
-from marchwarden.notebook import Document, Notebook
-from marchwarden.passages import Passage, Sentence
-from marchwarden.ranking.sameness import Told
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.injection import is_order
+from marchwarden.text.markdown import printable
+from marchwarden.text.words import Stems
 
 FEWEST_WORDS: Final = 3
 FIRST_LINES: Final = 300

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.ranking.semantic import Similarity
 from marchwarden.minds.extractive.aspects import known_sentences
-from marchwarden.minds.extractive.company import lifts
+from marchwarden.minds.extractive.document_boost import lifts
 from marchwarden.minds.extractive.question import understood
 from marchwarden.minds.extractive.scoring import Rarity, Score, Scorer
 from marchwarden.minds.extractive.statements import Statement, statements
-from marchwarden.notebook import Notebook
-from marchwarden.passages import Passage
-from marchwarden.ranking.semantic import Similarity
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 SAMPLE: Final = 400
 REPEATS: Final = 0.85

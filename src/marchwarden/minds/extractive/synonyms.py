@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 _RELATIONS: Final = """
     husband wife spouse married marriage

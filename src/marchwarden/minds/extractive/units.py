@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS
+from marchwarden.text.words import STOP_WORDS
 
 NUMBER: Final = (
     r"(?:\d+(?:[.,]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"

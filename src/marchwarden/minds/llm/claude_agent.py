@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request, Stop
-from marchwarden.notebook import Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from marchwarden.clean import one_line
-from marchwarden.minds.extractive.orders import is_order
 from marchwarden.minds.llm.fencing import ADDRESS
+from marchwarden.text.injection import is_order
+from marchwarden.text.sanitize import one_line
 
 LONGEST_SENTENCE: Final = 400
 ECHO_WORDS: Final = 7

@@ -12,13 +12,13 @@ from typing import Final, TypeVar
 import anyio
 from pydantic import BaseModel
 
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import MindError, TooLittleLeft
-from marchwarden.minds.llm.answers import Unusable, Usable, read_answer
 from marchwarden.minds.llm.estimate import tokens_at_most
+from marchwarden.minds.llm.json_answer import Unusable, Usable, read_answer
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
-from marchwarden.minds.llm.prompting import Prompt
-from marchwarden.minds.llm.shapes import schema_of
-from marchwarden.notebook import Usage
+from marchwarden.minds.llm.prompt_files import Prompt
+from marchwarden.minds.llm.schema import schema_of
 
 S = TypeVar("S", bound=BaseModel)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from marchwarden.clean import one_line
-from marchwarden.minds.extractive.orders import is_order
-from marchwarden.notebook import Notebook
-from marchwarden.passages import Passage, Sentence
+from marchwarden.core.notebook import Notebook
+from marchwarden.core.passages import Passage, Sentence
+from marchwarden.text.injection import is_order
+from marchwarden.text.sanitize import one_line
 
 ADDRESS: Final = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+", re.IGNORECASE)
 _FENCE_LIKE: Final = re.compile(r"<(?=\s*/?\s*data\b)", re.IGNORECASE)

@@ -7,8 +7,8 @@ from typing import Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from marchwarden.clean import one_line
 from marchwarden.minds.llm.model import Completion
+from marchwarden.text.sanitize import one_line
 
 S = TypeVar("S", bound=BaseModel)
 

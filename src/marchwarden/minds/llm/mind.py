@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from marchwarden.budget import Allowance
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import Claim, Draft, Notebook, Plan, Reading, Thought
+from marchwarden.core.passages import Passage
 from marchwarden.errors import MindError
-from marchwarden.minds.llm.asking import for_conclusion, for_plan, for_reading, for_rewording, worth_concluding_from
+from marchwarden.minds.llm.clean_text import Wording
 from marchwarden.minds.llm.conversation import FEWEST_TOKENS, Conversation, Terms
 from marchwarden.minds.llm.model import Model
-from marchwarden.minds.llm.noting import claims_of, gaps_of, match_of, plan_of, questions_of, reading_of
-from marchwarden.minds.llm.prompting import prompt_for
-from marchwarden.minds.llm.shapes import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
+from marchwarden.minds.llm.parse import claims_of, gaps_of, match_of, plan_of, questions_of, reading_of
+from marchwarden.minds.llm.prompt import for_conclusion, for_plan, for_reading, for_rewording, worth_concluding_from
+from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
 from marchwarden.minds.llm.support import Support, withdrawn
-from marchwarden.minds.llm.wording import Wording
-from marchwarden.notebook import Claim, Draft, Notebook, Plan, Reading, Thought
-from marchwarden.passages import Passage
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.words import Stems
 
 T = TypeVar("T")
 Item = TypeVar("Item")

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from marchwarden.core.notebook import Usage
 from marchwarden.errors import MarchwardenError
-from marchwarden.minds.llm.shapes import JsonSchema, bounded
-from marchwarden.notebook import Usage
+from marchwarden.minds.llm.schema import JsonSchema, bounded
 
 Stop = Literal["complete", "cut", "refused", "unknown"]
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion
-from marchwarden.discoveries import MOST_DISCOVERIES, discoveries
-from marchwarden.minds.extractive.orders import is_order
-from marchwarden.minds.llm.shapes import (
+from marchwarden.core.notebook import Claim, Finding, Notebook, Plan, Query, Reading
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.text_leads import MOST_DISCOVERIES, discoveries
+from marchwarden.minds.llm.clean_text import Wording
+from marchwarden.minds.llm.schema import (
     ClaimShape,
     ConclusionShape,
     DiscoveryShape,
@@ -20,10 +22,8 @@ from marchwarden.minds.llm.shapes import (
     ReadingShape,
     SearchShape,
 )
-from marchwarden.minds.llm.wording import Wording
-from marchwarden.notebook import Claim, Finding, Notebook, Plan, Query, Reading
-from marchwarden.passages import Passage
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.injection import is_order
+from marchwarden.text.words import Stems
 
 MOST_ASPECTS: Final = 4
 MOST_QUERIES: Final = 4

@@ -6,14 +6,14 @@ Knows no model and no budget; whoever asks says how much to show.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.contract import MAX_CONTEXT, MAX_QUESTION
-from marchwarden.minds.extractive.orders import is_order
+from marchwarden.core.notebook import Claim, Finding, Notebook
+from marchwarden.core.passages import Passage
+from marchwarden.evidence.ranking.reading_list import uncovered
 from marchwarden.minds.llm.fencing import Shown, fence, fenced, harmless, whole
-from marchwarden.notebook import Claim, Finding, Notebook
-from marchwarden.passages import Passage
-from marchwarden.ranking.reading import uncovered
-from marchwarden.ranking.terms import Stems
+from marchwarden.text.injection import is_order
+from marchwarden.text.sanitize import one_line
+from marchwarden.text.words import Stems
 
 ALREADY_FOUND: Final = 4
 MOST_TO_CONCLUDE: Final = 40

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal
 
-from marchwarden.archive import digest
+from marchwarden.core.digest import digest
 
 Task = Literal["plan", "read", "conclude", "reword"]
 VERSION: Final = "v1"

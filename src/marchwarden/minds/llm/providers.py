@@ -40,7 +40,7 @@ class ProviderModel:
         await to_thread.run_sync(_loaded, self.access.vendor)
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
-        from marchwarden.minds.llm.direct import Bounds, ShapeRefused, completed
+        from marchwarden.minds.llm.pydantic_ai import Bounds, ShapeRefused, completed
 
         self._tls = self._tls or ssl.create_default_context()
         bounds = Bounds(max_tokens, seconds)
@@ -58,5 +58,5 @@ class ProviderModel:
 
 
 def _loaded(vendor: Vendor) -> None:
-    for library in ("marchwarden.minds.llm.direct", *LIBRARIES[vendor]):
+    for library in ("marchwarden.minds.llm.pydantic_ai", *LIBRARIES[vendor]):
         import_module(library)

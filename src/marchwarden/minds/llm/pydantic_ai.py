@@ -30,11 +30,11 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
-from marchwarden.minds.llm.bounded import BoundedTransport, Garbled
+from marchwarden.core.notebook import Usage
+from marchwarden.minds.llm.http_transport import BoundedTransport, Garbled
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request, Stop
-from marchwarden.minds.llm.shapes import bounded
+from marchwarden.minds.llm.schema import bounded
 from marchwarden.minds.llm.vendors import Access, Vendor, vendor_model
-from marchwarden.notebook import Usage
 
 CONNECT_SECONDS: Final = 10.0
 NO_ANSWER: Final = "the provider sent no usable answer"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from marchwarden.notebook import Stance
+from marchwarden.core.notebook import Stance
 
 JsonSchema = dict[str, JsonValue]
 """What a provider is given, as it is given."""

@@ -11,12 +11,12 @@ from itertools import combinations
 from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.disagreement import Disagreements, Witness
-from marchwarden.grounding import unsupported
-from marchwarden.minds.llm.shapes import ConflictShape
-from marchwarden.minds.llm.wording import Wording
-from marchwarden.notebook import Claim, Conflict, Excerpt, Notebook
-from marchwarden.ranking.terms import Stems
+from marchwarden.core.notebook import Claim, Conflict, Excerpt, Notebook
+from marchwarden.evidence.conflicts import Disagreements, Witness
+from marchwarden.evidence.grounding import unsupported
+from marchwarden.minds.llm.clean_text import Wording
+from marchwarden.minds.llm.schema import ConflictShape
+from marchwarden.text.words import Stems
 
 MOST_CONFLICTS: Final = 3
 COMPARED: Final = 12

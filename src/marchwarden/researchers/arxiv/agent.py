@@ -7,17 +7,17 @@ from typing import Final
 
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.arxiv.api import ArxivApi
 from marchwarden.researchers.arxiv.fulltext import FullText
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Places, library_folder
+from marchwarden.researchers.arxiv.rate_limit import Turn
 from marchwarden.researchers.arxiv.tools import ArxivSource
-from marchwarden.researchers.arxiv.turn import Turn
 from marchwarden.settings import HOME
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 NAME: Final = "arxiv"
 PURPOSE: Final = "Answers from scientific preprints: searches arXiv, reads papers in full, and cites author and year."

@@ -7,11 +7,11 @@ from typing import Final
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.fetching import Answer, ApiClient
-from marchwarden.fetching.exchange import retry_after
+from marchwarden.fetching.connection import retry_after
 from marchwarden.researchers.arxiv import atom
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
-from marchwarden.researchers.arxiv.turn import Hold, Turn
+from marchwarden.researchers.arxiv.rate_limit import Hold, Turn
 
 LARGEST_PAGE: Final = 100
 MOST_IDS: Final = 40

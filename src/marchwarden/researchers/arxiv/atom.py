@@ -6,12 +6,12 @@ from typing import Final
 
 from lxml import etree
 
-from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
 from marchwarden.researchers.arxiv.withdrawal import is_withdrawn
+from marchwarden.text.sanitize import one_line
 
 MOST_AUTHORS: Final = 500
 LONGEST_TITLE: Final = 500

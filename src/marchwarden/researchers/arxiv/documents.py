@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from marchwarden.clean import one_line
-from marchwarden.notebook import Document, Link
+from marchwarden.core.notebook import Document, Link
 from marchwarden.researchers.arxiv.fulltext import Whole
 from marchwarden.researchers.arxiv.models import SOURCE, Paper
 from marchwarden.researchers.arxiv.references import references
 from marchwarden.researchers.arxiv.sections import sections
+from marchwarden.text.sanitize import one_line
 
 
 def paper_in_full(paper: Paper, whole: Whole) -> Document:

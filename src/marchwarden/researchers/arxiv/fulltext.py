@@ -11,10 +11,10 @@ from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
-from marchwarden.fetching.interruptions import Interrupted
-from marchwarden.ranking.terms import Stems
+from marchwarden.fetching.retry import Interrupted
 from marchwarden.researchers.arxiv.models import Paper, Places
-from marchwarden.researchers.arxiv.turn import Turn
+from marchwarden.researchers.arxiv.rate_limit import Turn
+from marchwarden.text.words import Stems
 
 HTML_SINCE: Final = date(2023, 12, 1)
 """Versions submitted since then have an HTML page, if their TeX could be turned into one."""

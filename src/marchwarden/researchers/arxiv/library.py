@@ -13,12 +13,12 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from marchwarden.archive import Archive
+from marchwarden.core.notebook import Document
+from marchwarden.core.passages import split
 from marchwarden.errors import ArchiveDamaged, StorageError
-from marchwarden.notebook import Document
-from marchwarden.passages import split
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
+from marchwarden.storage.archive import Archive
 
 MOST_PASSAGES: Final = 200
 MOST_PAPERS: Final = 30

@@ -8,8 +8,8 @@ from typing import Final, Self
 
 from marchwarden.contract import Authority
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.fetching.targets import Target, parsed
-from marchwarden.researchers.arxiv.citing import cited
+from marchwarden.fetching.urls import Target, parsed
+from marchwarden.researchers.arxiv.citation import cited
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.settings import HOME
 

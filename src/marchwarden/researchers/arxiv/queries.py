@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS, folded
 from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.text.words import STOP_WORDS, folded
 
 MOST_WORDS: Final = 12
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")

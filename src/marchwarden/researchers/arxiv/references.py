@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from marchwarden.notebook import Link
+from marchwarden.core.notebook import Link
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.researchers.arxiv.models import Paper
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from marchwarden.notebook import Mark
+from marchwarden.core.notebook import Mark
 
 LONGEST_HEADING: Final = 120
 _NUMBERED: Final = re.compile(r"(?:section\s+)?(\d{1,2}(?:\.\d{1,2}){0,2})\.?\s+\S.*", re.IGNORECASE)

@@ -21,11 +21,11 @@ def serve_arxiv(address: str | None, token_env: str | None, described: str | Non
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
-    from marchwarden.logs.setting import set_up
-    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.logs.setup import set_up
+    from marchwarden.mcp.serve import Stand, serve
+    from marchwarden.minds.select import chosen_mind
     from marchwarden.researchers.arxiv.agent import NAME, PURPOSE, ArxivResearcher
     from marchwarden.settings import Settings
-    from marchwarden.wire.serving import Stand, serve
 
     settings = Settings.of(os.environ)
     try:

@@ -7,12 +7,10 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from marchwarden.clean import one_line
 from marchwarden.contract import Depth, GapCategory
+from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError, StorageError
-from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
-from marchwarden.ranking.terms import Stems
 from marchwarden.researchers.arxiv.api import ArxivApi
 from marchwarden.researchers.arxiv.documents import abstract_of, paper_in_full
 from marchwarden.researchers.arxiv.fulltext import FullText
@@ -20,6 +18,8 @@ from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library, Shelved
 from marchwarden.researchers.arxiv.models import SOURCE, Paper, Places
 from marchwarden.researchers.arxiv.queries import all_of, any_of, content_words
+from marchwarden.text.sanitize import one_line
+from marchwarden.text.words import Stems
 
 PAPERS_AT: Final = {Depth.SHALLOW: 15, Depth.BALANCED: 30, Depth.DEEP: 60}
 WORTH_READING: Final = 0.3

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from marchwarden.errors import MalformedTrace
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.researchers.database.place import Database
+from marchwarden.researchers.database.location import Database
 from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.settings import HOME
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 NAME: Final = "database"
 PURPOSE: Final = (

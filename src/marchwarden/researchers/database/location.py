@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
-from marchwarden.clean import one_line
 from marchwarden.errors import InvalidInput
+from marchwarden.researchers.database.allowed_sql import SPOKEN
 from marchwarden.researchers.database.jobs import Engine, Target
-from marchwarden.researchers.database.vocabulary import SPOKEN
+from marchwarden.text.sanitize import one_line
 
 PASSWORD: Final = "PGPASSWORD"  # noqa: S105 - the variable's name
 USER: Final = "PGUSER"

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.contract import Authority
-from marchwarden.counting import counted
-from marchwarden.notebook import Document, Mark
+from marchwarden.core.notebook import Document, Mark
 from marchwarden.researchers.database.jobs import Rows, Value
-from marchwarden.researchers.database.place import Asked, Database
+from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 LONGEST_CELL: Final = 200
 LONGEST_READING: Final = 240

@@ -15,10 +15,10 @@ import anyio
 from anyio.abc import Process
 from pydantic import TypeAdapter, ValidationError
 
-from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.researchers.database.jobs import Errand, Job, Limits, Outcome, Reason, Refusal, Target
+from marchwarden.text.sanitize import one_line
 
 STARTING_SECONDS: Final = 6.0
 """What a child may take for its own imports, on a machine that has other things to do."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from marchwarden.clean import one_line
 from marchwarden.researchers.database.models import Column, Schema, Table
+from marchwarden.text.sanitize import one_line
 
 LONGEST: Final = 6_000
 _LONGEST_VALUE: Final = 40

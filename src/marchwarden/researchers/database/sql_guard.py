@@ -10,8 +10,8 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from marchwarden.researchers.database.allowed_sql import CONSTRUCTS, FUNCTIONS, OTHER_FUNCTIONS
 from marchwarden.researchers.database.jobs import Reason, Refused
-from marchwarden.researchers.database.vocabulary import CONSTRUCTS, FUNCTIONS, OTHER_FUNCTIONS
 
 LONGEST_STATEMENT: Final = 20_000
 # What an engine keeps for itself: a name of ours that looks like it could stand for the real thing elsewhere.

@@ -10,18 +10,18 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
-from marchwarden.researchers.database.guide import guide
 from marchwarden.researchers.database.jobs import Errand, Limits, Outcome, Reason, Rows
+from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.models import Schema
-from marchwarden.researchers.database.place import Asked, Database
-from marchwarden.researchers.database.questions import Questions
+from marchwarden.researchers.database.nl2sql import Questions
 from marchwarden.researchers.database.rendering import rendered, title_of
-from marchwarden.researchers.database.running import NotDone, Runner
+from marchwarden.researchers.database.runner import NotDone, Runner
+from marchwarden.researchers.database.schema_text import guide
+from marchwarden.text.sanitize import one_line
 
 FRESH_SECONDS: Final = 60.0
 """How long a look at the schema is good for: new tables are rare, and looking at large ones takes a while."""

@@ -16,17 +16,7 @@ from typing import Final
 
 from marchwarden.researchers.database.cells import kept
 from marchwarden.researchers.database.engines import Opened, opened
-from marchwarden.researchers.database.jobs import (
-    Engine,
-    Errand,
-    Job,
-    Limits,
-    Outcome,
-    Reason,
-    Refusal,
-    Refused,
-    Target,
-)
+from marchwarden.researchers.database.jobs import Engine, Errand, Job, Limits, Outcome, Reason, Refusal, Refused, Target
 from marchwarden.researchers.database.models import Schema
 from marchwarden.researchers.database.sampling import Sampler
 
@@ -66,7 +56,7 @@ def _answered(job: Job) -> Outcome:
 
 def _checked(sql: str, database: Opened) -> str:
     # Half of what starting this process takes, which a look at the schema does without.
-    from marchwarden.researchers.database.checking import checked  # noqa: PLC0415 - see above
+    from marchwarden.researchers.database.sql_guard import checked  # noqa: PLC0415 - see above
 
     return checked(sql, database.dialect, database.relations())
 

@@ -7,13 +7,13 @@ from typing import Final, Self
 from pydantic import TypeAdapter, ValidationError
 
 from marchwarden.errors import MalformedTrace
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.files.models import Folder, Place
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 NAME: Final = "files"
 PURPOSE: Final = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."

@@ -13,10 +13,10 @@ from typing import Final
 
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted, Extractor
+from marchwarden.researchers.files.bm25 import Scorer, Statistics, Words
 from marchwarden.researchers.files.lock import locked
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, Skipped
 from marchwarden.researchers.files.postings import Postings
-from marchwarden.researchers.files.scoring import Scorer, Statistics, Words
 from marchwarden.researchers.files.store import Store
 from marchwarden.researchers.files.update import Update, settle
 

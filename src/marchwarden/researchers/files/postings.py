@@ -9,8 +9,8 @@ from typing import Final
 import tantivy
 
 from marchwarden.errors import StorageError
+from marchwarden.researchers.files.bm25 import Scorer, Statistics
 from marchwarden.researchers.files.models import IndexDamaged
-from marchwarden.researchers.files.scoring import Scorer, Statistics
 
 KEPT: Final = 64
 _SPARE: Final = 16

@@ -29,12 +29,12 @@ def serve_files(
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
-    from marchwarden.logs.setting import set_up
-    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.logs.setup import set_up
+    from marchwarden.mcp.serve import Stand, serve
+    from marchwarden.minds.select import chosen_mind
     from marchwarden.researchers.files.agent import NAME, PURPOSE, FilesResearcher
     from marchwarden.settings import Settings
-    from marchwarden.store import Store
-    from marchwarden.wire.serving import Stand, serve
+    from marchwarden.storage.store import Store
 
     settings = Settings.of(os.environ)
     try:

@@ -12,10 +12,10 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from marchwarden.core.notebook import Mark
+from marchwarden.core.passages import Layout
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted
-from marchwarden.notebook import Mark
-from marchwarden.passages import Layout
 from marchwarden.researchers.files.models import Batch, Entry, IndexDamaged, Known, Skipped
 
 _SCHEMA: Final = """

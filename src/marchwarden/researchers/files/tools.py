@@ -10,18 +10,18 @@ from typing import Final
 import anyio
 from anyio import from_thread, to_thread
 
-from marchwarden.archive import digest
-from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
-from marchwarden.counting import counted
+from marchwarden.core.digest import digest
+from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
+from marchwarden.researchers.files.bm25 import Scorer, together
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
 from marchwarden.researchers.files.scan import is_beneath, read
-from marchwarden.researchers.files.scoring import Scorer, together
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
 
 MOST_HITS: Final = 30
 RESCAN_SECONDS: Final = 2.0

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from marchwarden.archive import digest
+from marchwarden.core.digest import digest
+from marchwarden.core.passages import split
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable
-from marchwarden.passages import split
+from marchwarden.researchers.files.bm25 import Words
 from marchwarden.researchers.files.models import (
     Batch,
     Checkpoint,
@@ -24,7 +25,6 @@ from marchwarden.researchers.files.models import (
 )
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.scan import read, scan
-from marchwarden.researchers.files.scoring import Words
 from marchwarden.researchers.files.store import Pending, Settled, Store
 
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
-from marchwarden.loop import Investigator
+from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.settings import HOME
-from marchwarden.store import Store
+from marchwarden.storage.store import Store
 
 NAME: Final = "web"
 PURPOSE: Final = "Answers from the open web: searches, fetches pages politely, and cites them word for word."

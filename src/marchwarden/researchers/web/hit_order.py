@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.notebook import Hit, Query
-from marchwarden.researchers.web.canonical import canonical, identity
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.researchers.web.domains import admitted, site_of
+from marchwarden.researchers.web.urls import canonical, identity
 
 SAME_SITE: Final = 0.5
 """What a site's second page counts for beside its first: one more voice is worth more than more of the same voice."""

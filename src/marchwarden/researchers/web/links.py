@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urljoin
 
-from marchwarden.notebook import Link
-from marchwarden.researchers.web.canonical import canonical, identity
+from marchwarden.core.notebook import Link
+from marchwarden.researchers.web.urls import canonical, identity
 
 MOST_LINKS: Final = 100
 

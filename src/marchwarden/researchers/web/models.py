@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from marchwarden.contract import Depth
-from marchwarden.notebook import Hit, Query
+from marchwarden.core.notebook import Hit, Query
 
 
 class Provider(Protocol):

@@ -22,11 +22,11 @@ def serve_web(address: str | None, token_env: str | None, described: str | None,
     """
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
-    from marchwarden.logs.setting import set_up
-    from marchwarden.minds.choosing import chosen_mind
+    from marchwarden.logs.setup import set_up
+    from marchwarden.mcp.serve import Stand, serve
+    from marchwarden.minds.select import chosen_mind
     from marchwarden.researchers.web.agent import NAME, PURPOSE, WebResearcher
     from marchwarden.settings import Settings
-    from marchwarden.wire.serving import Stand, serve
 
     settings = Settings.of(os.environ)
     try:

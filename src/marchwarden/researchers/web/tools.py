@@ -5,20 +5,20 @@ from dataclasses import replace
 
 from anyio import to_thread
 
-from marchwarden.clean import one_line
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
-from marchwarden.notebook import Document, Hit, Query
 from marchwarden.protocols import Tell
-from marchwarden.researchers.web.canonical import canonical
 from marchwarden.researchers.web.domains import admitted, authority_of, host_of
-from marchwarden.researchers.web.hits import ranked
+from marchwarden.researchers.web.hit_order import ranked
 from marchwarden.researchers.web.links import absolute
+from marchwarden.researchers.web.media_type import name_for, readable
 from marchwarden.researchers.web.models import Provider
-from marchwarden.researchers.web.naming import name_for, readable
+from marchwarden.researchers.web.urls import canonical
 from marchwarden.researchers.web.walls import refuse_wall
+from marchwarden.text.sanitize import one_line
 
 
 class WebSource:

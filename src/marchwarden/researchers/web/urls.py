@@ -5,7 +5,7 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from marchwarden.clean import printable
+from marchwarden.text.sanitize import printable
 
 LONGEST_ADDRESS: Final = 2_000
 

@@ -11,7 +11,7 @@ from typing import Final
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Sign
-from marchwarden.researchers.web import phrases
+from marchwarden.researchers.web import wall_phrases as phrases
 
 SHORT: Final = 1_200
 """Characters of main text. Below it a page may be a wall with a teaser; hardly any article is shorter."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.reports.markup import Markup, http_address, joined
-from marchwarden.reports.wording import seconds
-from marchwarden.ui.comparing import Change, Comparison, Piece, SourceChange, Standing
-from marchwarden.ui.markup import element, link
-from marchwarden.ui.shelf import Summary
+from marchwarden.audit.catalog import Summary
+from marchwarden.reports.html import Markup, http_address, joined
+from marchwarden.reports.labels import seconds
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.compare import Change, Comparison, Piece, SourceChange, Standing
+from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading, when
 
 _TOLD = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from marchwarden.costs import Expense, Sum, summed, total
-from marchwarden.counting import counted
-from marchwarden.reports.markup import Markup
-from marchwarden.ui.markup import element, link
-from marchwarden.ui.plotting import Bar, bars
-from marchwarden.ui.spending import Day
+from marchwarden.audit.costs import Expense, Sum, summed, total
+from marchwarden.reports.html import Markup
+from marchwarden.text.plural import counted
+from marchwarden.ui.bar_chart import Bar, bars
+from marchwarden.ui.daily_costs import Day
+from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading
 
 SPANS = (30, 90, 365)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from marchwarden.contract import DEPTH_PRESETS, MAX_CONTEXT, MAX_QUESTION, Depth
-from marchwarden.reports.markup import Content, Markup
-from marchwarden.ui.markup import element
-from marchwarden.ui.wishes import Form
+from marchwarden.reports.html import Content, Markup
+from marchwarden.ui.ask_form import Form
+from marchwarden.ui.html import element
 
 _HURRY: Final = {
     Depth.SHALLOW: "a first look",

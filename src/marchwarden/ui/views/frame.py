@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from marchwarden.clean import one_line
-from marchwarden.reports.markup import Content, Markup, joined
-from marchwarden.ui.markup import element, link
+from marchwarden.reports.html import Content, Markup, joined
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.html import element, link
 
 _PLACES: Final = (("/", "Ask"), ("/runs", "Runs"), ("/costs", "Costs"))
 

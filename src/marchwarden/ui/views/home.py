@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from marchwarden.ui.desk import Job
-from marchwarden.ui.markup import element, link
-from marchwarden.ui.shelf import Summary
+from marchwarden.audit.catalog import Summary
+from marchwarden.ui.ask_form import Form
+from marchwarden.ui.html import element, link
+from marchwarden.ui.jobs import Job
 from marchwarden.ui.views.form import form
 from marchwarden.ui.views.frame import document, heading
 from marchwarden.ui.views.jobs import cards
 from marchwarden.ui.views.runs import items
-from marchwarden.ui.wishes import Form
 
 
 def front(

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from marchwarden.clean import one_line
 from marchwarden.protocols import Progress
-from marchwarden.reports.markup import Markup
-from marchwarden.ui.desk import Job, Line, State
-from marchwarden.ui.markup import element, link
+from marchwarden.reports.html import Markup
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.html import element, link
+from marchwarden.ui.jobs import Job, Line, State
 from marchwarden.ui.views.frame import button, document, heading, when
 
 _SAID = {

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.reports.markup import Content, Markup
-from marchwarden.ui.markup import element, link
-from marchwarden.ui.shelf import Summary
+from marchwarden.audit.catalog import Summary
+from marchwarden.audit.verify import Check
+from marchwarden.reports.html import Content, Markup
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import button, document, heading
 from marchwarden.ui.views.runs import facts
-from marchwarden.verification import Check
 
 
 def report(run: Summary, twins: int) -> str:

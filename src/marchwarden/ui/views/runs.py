@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from marchwarden.clean import one_line
-from marchwarden.counting import counted
-from marchwarden.reports.markup import Content, Markup, joined
-from marchwarden.reports.wording import seconds
-from marchwarden.ui.markup import element, link
-from marchwarden.ui.shelf import Summary
+from marchwarden.audit.catalog import Summary
+from marchwarden.reports.html import Content, Markup, joined
+from marchwarden.reports.labels import seconds
+from marchwarden.text.plural import counted
+from marchwarden.text.sanitize import one_line
+from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading, when
 
 A_PAGE: Final = 25

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.researchers.database.questions.shop import COUNTRY, MUSIC, Asked
+from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, Asked
 
 
 @pytest.fixture(scope="package")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from marchwarden.researchers.database.questions import Questions
-from tests.researchers.database.questions.shop import COUNTRY, MUSIC, Asked
+from marchwarden.researchers.database.nl2sql import Questions
+from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, Asked
 
 _SAID = """
     how many what which is are the of in by each per not no without more than less than at least between and or

@@ -2,8 +2,8 @@
 
 import pytest
 
-from marchwarden.researchers.database.questions import statements
-from tests.researchers.database.questions.shop import Asked
+from marchwarden.researchers.database.nl2sql import statements
+from tests.researchers.database.nl2sql.shop import Asked
 
 READINGS = {
     "How many customers are in Brazil?": "the number of customers whose country is Brazil",

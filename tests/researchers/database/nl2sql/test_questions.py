@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from marchwarden.researchers.database.questions import Questions, statements
-from tests.researchers.database.questions.shop import Asked
+from marchwarden.researchers.database.nl2sql import Questions, statements
+from tests.researchers.database.nl2sql.shop import Asked
 
 OF_MUSIC = {
     "How many customers are in Brazil?": [(2,)],

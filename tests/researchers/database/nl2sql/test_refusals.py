@@ -3,8 +3,8 @@
 import pytest
 
 from marchwarden.researchers.database.models import Schema, Table
-from marchwarden.researchers.database.questions import Questions, statements, unknown
-from tests.researchers.database.questions.shop import Asked
+from marchwarden.researchers.database.nl2sql import Questions, statements, unknown
+from tests.researchers.database.nl2sql.shop import Asked
 
 UNKNOWN = {
     "Who is the president of France?": ["president", "france"],

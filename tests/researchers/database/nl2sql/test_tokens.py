@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.ranking.terms import Stems
-from marchwarden.researchers.database.questions.spoken import Span, number_at, span_at, words_of
+from marchwarden.researchers.database.nl2sql.tokens import Span, number_at, span_at, words_of
+from marchwarden.text.words import Stems
 
 DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
 

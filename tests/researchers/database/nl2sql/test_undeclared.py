@@ -2,8 +2,8 @@
 
 import pytest
 
-from marchwarden.researchers.database.questions import Questions
-from tests.researchers.database.questions.shop import Asked
+from marchwarden.researchers.database.nl2sql import Questions
+from tests.researchers.database.nl2sql.shop import Asked
 
 OF_A_COUNTRY = {
     "what is the population of texas": [(14229,)],

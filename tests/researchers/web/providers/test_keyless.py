@@ -3,8 +3,8 @@ from datetime import date
 import pytest
 
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.providers.searxng import SearXNG
 from marchwarden.researchers.web.providers.wikipedia import Wikipedia

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import Depth, GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.web.providers.tavily import Tavily, offered
 from tests.researchers.web.providers.asking import API, answering
 from tests.world.searching import BAD_BODIES

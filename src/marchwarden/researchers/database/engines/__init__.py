@@ -51,7 +51,7 @@ def opened(target: Target, seconds: float, memory: int) -> Opened:
 
             return PostgresServer(target, seconds)
         case Engine.OTHER:
-            from marchwarden.researchers.database.engines.alchemy import AlchemyDatabase
+            from marchwarden.researchers.database.engines.sqlalchemy import AlchemyDatabase
 
             return AlchemyDatabase(target, seconds)
 

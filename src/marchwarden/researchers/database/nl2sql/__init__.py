@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
 from marchwarden.researchers.database.models import Schema, Statement
-from marchwarden.researchers.database.questions.asking import sketched
-from marchwarden.researchers.database.questions.building import sql
-from marchwarden.researchers.database.questions.choosing import Choice, choices
-from marchwarden.researchers.database.questions.meanings import Meanings
-from marchwarden.researchers.database.questions.mentions import mentions
-from marchwarden.researchers.database.questions.merging import merged
-from marchwarden.researchers.database.questions.settling import Settling
-from marchwarden.researchers.database.questions.sketch import Sketch
-from marchwarden.researchers.database.questions.spoken import words_of
-from marchwarden.researchers.database.questions.wording import reading
+from marchwarden.researchers.database.nl2sql.disambiguate import Choice, choices
+from marchwarden.researchers.database.nl2sql.meanings import Meanings
+from marchwarden.researchers.database.nl2sql.mentions import mentions
+from marchwarden.researchers.database.nl2sql.merge_mentions import merged
+from marchwarden.researchers.database.nl2sql.paraphrase import reading
+from marchwarden.researchers.database.nl2sql.parse import sketched
+from marchwarden.researchers.database.nl2sql.plan import Settling
+from marchwarden.researchers.database.nl2sql.sketch import Sketch
+from marchwarden.researchers.database.nl2sql.sql import sql
+from marchwarden.researchers.database.nl2sql.tokens import words_of
+from marchwarden.text.words import Stems
 
 MOST_STATEMENTS: Final = 3
 _PASSED_OVER: Final = 0.9

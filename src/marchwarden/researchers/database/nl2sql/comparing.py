@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from marchwarden.researchers.database.questions.draft import Draft
-from marchwarden.researchers.database.questions.lexicon import Cue, Sign
-from marchwarden.researchers.database.questions.mentions import Dated, Noun, Number, Told, is_cue
-from marchwarden.researchers.database.questions.sketch import Test
+from marchwarden.researchers.database.nl2sql.draft import Draft
+from marchwarden.researchers.database.nl2sql.lexicon import Cue, Sign
+from marchwarden.researchers.database.nl2sql.mentions import Dated, Noun, Number, Told, is_cue
+from marchwarden.researchers.database.nl2sql.sketch import Test
 
 _PAIR: Final = 2
 _BEFORE_A_PATTERN: Final = frozenset({"the", "a", "letter", "letters", "word"})

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.researchers.database.questions.joins import DECLARED, Join, Place
-from marchwarden.researchers.database.questions.meanings import Meaning, Meanings
-from marchwarden.researchers.database.questions.sketch import Sketch
+from marchwarden.researchers.database.nl2sql.joins import DECLARED, Join, Place
+from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.sketch import Sketch
 
 _BEAM: Final = 60
 _TABLE: Final = 0.35

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from marchwarden.researchers.database.questions.lexicon import Cue, Fold
-from marchwarden.researchers.database.questions.meanings import Meaning, Meanings
-from marchwarden.researchers.database.questions.mentions import Mention, Noun, Other
-from marchwarden.researchers.database.questions.nature import Nature
-from marchwarden.researchers.database.questions.sketch import Bond, Sketch, Wish
+from marchwarden.researchers.database.nl2sql.lexicon import Cue, Fold
+from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.mentions import Mention, Noun, Other
+from marchwarden.researchers.database.nl2sql.noun_kind import Nature
+from marchwarden.researchers.database.nl2sql.sketch import Bond, Sketch, Wish
 
 _NEAR: Final = 0.2
 _CLOSE: Final = 0.4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.researchers.database.models import Column, Kind, Schema, Table
-from marchwarden.researchers.database.questions.names import Names, parts
+from marchwarden.researchers.database.nl2sql.names import Names, parts
 
 DECLARED: Final = 1.0
 SAME_NAME: Final = 1.1

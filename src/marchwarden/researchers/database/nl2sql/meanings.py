@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from marchwarden.ranking.terms import Stems, folded, words
 from marchwarden.researchers.database.models import Column, Kind, Schema, Table
-from marchwarden.researchers.database.questions.joins import Joins, Place
-from marchwarden.researchers.database.questions.lexicon import MEASURES
-from marchwarden.researchers.database.questions.names import Key, Names
-from marchwarden.researchers.database.questions.thesaurus import ALIASES, SYNONYMS
+from marchwarden.researchers.database.nl2sql.joins import Joins, Place
+from marchwarden.researchers.database.nl2sql.lexicon import MEASURES
+from marchwarden.researchers.database.nl2sql.names import Key, Names
+from marchwarden.researchers.database.nl2sql.thesaurus import ALIASES, SYNONYMS
+from marchwarden.text.words import Stems, folded, words
 
 LONGEST: Final = 6
 _ANY_MEASURE: Final = frozenset({"", "big"})

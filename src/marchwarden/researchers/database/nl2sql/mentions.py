@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS
-from marchwarden.researchers.database.questions.lexicon import CUES, LONGEST_CUE, Cue, Sign
-from marchwarden.researchers.database.questions.meanings import LONGEST, Meaning, Meanings
-from marchwarden.researchers.database.questions.spoken import Span, Word, number_at, span_at
-from marchwarden.researchers.database.questions.thesaurus import LIGHT
+from marchwarden.researchers.database.nl2sql.lexicon import CUES, LONGEST_CUE, Cue, Sign
+from marchwarden.researchers.database.nl2sql.meanings import LONGEST, Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.thesaurus import LIGHT
+from marchwarden.researchers.database.nl2sql.tokens import Span, Word, number_at, span_at
+from marchwarden.text.words import STOP_WORDS
 
 _RELATIONAL: Final = ("ed", "ing")
 _SHORT: Final = 2

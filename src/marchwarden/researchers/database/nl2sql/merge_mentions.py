@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from marchwarden.researchers.database.questions.meanings import Meaning, Meanings
-from marchwarden.researchers.database.questions.mentions import Mention, Noun, Other, Told, Value, is_plural
+from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.mentions import Mention, Noun, Other, Told, Value, is_plural
 
 _EQUAL: Final = frozenset({"is", "are", "was", "were", "named", "called", "=", "with", "'"})
 _OF: Final = frozenset({"of", "the"})

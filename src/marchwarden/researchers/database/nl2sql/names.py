@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.ranking.terms import Stems
 from marchwarden.researchers.database.models import Column, Kind, Schema, Table
-from marchwarden.researchers.database.questions.thesaurus import NAMELESS, ROLES
+from marchwarden.researchers.database.nl2sql.thesaurus import NAMELESS, ROLES
+from marchwarden.text.words import Stems
 
 Key = tuple[str, ...]
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from marchwarden.researchers.database.models import Kind
-from marchwarden.researchers.database.questions.meanings import Meaning, Meanings
-from marchwarden.researchers.database.questions.mentions import Noun
-from marchwarden.researchers.database.questions.sketch import Slot
-from marchwarden.researchers.database.questions.thesaurus import LIGHT
+from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.mentions import Noun
+from marchwarden.researchers.database.nl2sql.sketch import Slot
+from marchwarden.researchers.database.nl2sql.thesaurus import LIGHT
 
 SURE: Final = 0.8
 _ALIKE: Final = 0.15

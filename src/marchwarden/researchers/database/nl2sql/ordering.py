@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from marchwarden.researchers.database.questions.draft import Draft
-from marchwarden.researchers.database.questions.lexicon import Cue, Fold, Sign
-from marchwarden.researchers.database.questions.mentions import Noun, Number, Other, Told
-from marchwarden.researchers.database.questions.sketch import Order, Wish
+from marchwarden.researchers.database.nl2sql.draft import Draft
+from marchwarden.researchers.database.nl2sql.lexicon import Cue, Fold, Sign
+from marchwarden.researchers.database.nl2sql.mentions import Noun, Number, Other, Told
+from marchwarden.researchers.database.nl2sql.sketch import Order, Wish
 
 
 def top(draft: Draft, told: Told) -> None:

@@ -5,9 +5,9 @@ Knows the query and no SQL.
 
 from typing import Final
 
-from marchwarden.researchers.database.questions.lexicon import Fold
-from marchwarden.researchers.database.questions.query import Asked, Condition, Having, Ordering, Term
-from marchwarden.researchers.database.questions.spoken import Span
+from marchwarden.researchers.database.nl2sql.lexicon import Fold
+from marchwarden.researchers.database.nl2sql.query import Asked, Condition, Having, Ordering, Term
+from marchwarden.researchers.database.nl2sql.tokens import Span
 
 _FOLDS: Final = {
     Fold.COUNT: "number of",

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from marchwarden.researchers.database.questions import comparing, ordering
-from marchwarden.researchers.database.questions.draft import BOUND, Draft
-from marchwarden.researchers.database.questions.lexicon import Fold, Sign
-from marchwarden.researchers.database.questions.meanings import Meanings
-from marchwarden.researchers.database.questions.mentions import Dated, Mention, Noun, Number, Other, Told, Value
-from marchwarden.researchers.database.questions.sketch import Bond, Sketch, Test
-from marchwarden.researchers.database.questions.thesaurus import LIGHT
+from marchwarden.researchers.database.nl2sql import comparing, ordering
+from marchwarden.researchers.database.nl2sql.draft import BOUND, Draft
+from marchwarden.researchers.database.nl2sql.lexicon import Fold, Sign
+from marchwarden.researchers.database.nl2sql.meanings import Meanings
+from marchwarden.researchers.database.nl2sql.mentions import Dated, Mention, Noun, Number, Other, Told, Value
+from marchwarden.researchers.database.nl2sql.sketch import Bond, Sketch, Test
+from marchwarden.researchers.database.nl2sql.thesaurus import LIGHT
 
 _JOINING: Final = "and , ( the a an both all or also their its his her our as well with respective corresponding"
 _LINKS: Final = frozenset(_JOINING.split())

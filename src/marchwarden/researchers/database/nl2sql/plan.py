@@ -4,13 +4,13 @@ from collections import defaultdict
 from dataclasses import replace
 
 from marchwarden.researchers.database.models import Kind
-from marchwarden.researchers.database.questions.choosing import Choice
-from marchwarden.researchers.database.questions.joins import Join, Place
-from marchwarden.researchers.database.questions.lexicon import Fold
-from marchwarden.researchers.database.questions.meanings import Meaning, Meanings
-from marchwarden.researchers.database.questions.names import spoken
-from marchwarden.researchers.database.questions.query import Absence, Asked, Condition, Having, Ordering, Term
-from marchwarden.researchers.database.questions.sketch import Order, Sketch, Test, Wish
+from marchwarden.researchers.database.nl2sql.disambiguate import Choice
+from marchwarden.researchers.database.nl2sql.joins import Join, Place
+from marchwarden.researchers.database.nl2sql.lexicon import Fold
+from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.names import spoken
+from marchwarden.researchers.database.nl2sql.query import Absence, Asked, Condition, Having, Ordering, Term
+from marchwarden.researchers.database.nl2sql.sketch import Order, Sketch, Test, Wish
 
 
 class Settling:

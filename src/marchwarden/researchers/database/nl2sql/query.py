@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from marchwarden.researchers.database.questions.joins import Join, Place
-from marchwarden.researchers.database.questions.lexicon import Fold
-from marchwarden.researchers.database.questions.spoken import Span
+from marchwarden.researchers.database.nl2sql.joins import Join, Place
+from marchwarden.researchers.database.nl2sql.lexicon import Fold
+from marchwarden.researchers.database.nl2sql.tokens import Span
 
 
 @dataclass(frozen=True)

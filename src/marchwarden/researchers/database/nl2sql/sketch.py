@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from marchwarden.researchers.database.questions.lexicon import Fold
-from marchwarden.researchers.database.questions.meanings import Meaning
-from marchwarden.researchers.database.questions.spoken import Span
+from marchwarden.researchers.database.nl2sql.lexicon import Fold
+from marchwarden.researchers.database.nl2sql.meanings import Meaning
+from marchwarden.researchers.database.nl2sql.tokens import Span
 
 
 @dataclass(frozen=True)

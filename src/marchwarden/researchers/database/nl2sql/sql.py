@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.researchers.database.questions.joins import Place
-from marchwarden.researchers.database.questions.query import Absence, Asked, Condition, Having, Term
+from marchwarden.researchers.database.nl2sql.joins import Place
+from marchwarden.researchers.database.nl2sql.query import Absence, Asked, Condition, Having, Term
 
 _STANDARD: Final = frozenset({"sqlite", "duckdb", "postgres", "postgresql"})
 

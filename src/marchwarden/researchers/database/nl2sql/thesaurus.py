@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from marchwarden.ranking.terms import STOP_WORDS
+from marchwarden.text.words import STOP_WORDS
 
 # What people call things that a column is named otherwise after; the likeliest name first.
 _SYNONYMS: Final = """

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Final
 
-from marchwarden.ranking.terms import Stems, folded
-from marchwarden.researchers.database.questions.thesaurus import MONTHS, NUMBERS
+from marchwarden.researchers.database.nl2sql.thesaurus import MONTHS, NUMBERS
+from marchwarden.text.words import Stems, folded
 
 _TOKEN: Final = re.compile(
     r"""(?P<quoted>"[^"]{1,80}"|“[^”]{1,80}”|`[^`]{1,80}`|(?<!\w)'[^']{1,80}'(?!\w))"""

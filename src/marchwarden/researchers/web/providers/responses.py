@@ -10,10 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.functional_validators import WrapValidator
 from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
-from marchwarden.clean import one_line
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching import Answer
-from marchwarden.researchers.web.canonical import canonical
+from marchwarden.researchers.web.urls import canonical
+from marchwarden.text.sanitize import one_line
 
 LONGEST_TITLE: Final = 200
 

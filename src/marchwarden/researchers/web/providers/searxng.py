@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.web.domains import plain_domain
 from marchwarden.researchers.web.models import Span, hits_wanted, span_of
-from marchwarden.researchers.web.providers.answers import Day, Lenient, Line, Part, Score, base_url, parsed
+from marchwarden.researchers.web.providers.responses import Day, Lenient, Line, Part, Score, base_url, parsed
 
 ADDRESS: Final = "MARCHWARDEN_SEARXNG_URL"
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from marchwarden.contract import Depth
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.web.domains import plain_domain
 from marchwarden.researchers.web.models import Span, hits_wanted, span_of
-from marchwarden.researchers.web.providers.answers import Day, Lenient, Line, Part, Score, base_url, parsed
+from marchwarden.researchers.web.providers.responses import Day, Lenient, Line, Part, Score, base_url, parsed
 
 KEY: Final = "TAVILY_API_KEY"
 ADDRESS: Final = "TAVILY_BASE_URL"

@@ -7,12 +7,12 @@ from typing import Final
 from urllib.parse import quote
 
 from marchwarden.contract import GapCategory
+from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.fetching import ApiClient
-from marchwarden.notebook import Hit, Query
 from marchwarden.researchers.web.domains import admitted, host_of
 from marchwarden.researchers.web.models import hits_wanted
-from marchwarden.researchers.web.providers.answers import Lenient, Line, Part, base_url, parsed
+from marchwarden.researchers.web.providers.responses import Lenient, Line, Part, base_url, parsed
 
 ADDRESS: Final = "MARCHWARDEN_WIKIPEDIA_URL"
 PUBLIC: Final = "https://en.wikipedia.org"

@@ -1,0 +1,8 @@
+"""The name of some bytes: their SHA-256."""
+
+import hashlib
+
+
+def digest(content: bytes) -> str:
+    """Return `sha256:` followed by 64 hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
