@@ -20,14 +20,14 @@ from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Draft, Notebook, Thought
 from marchwarden.evaluation.judge import Judge
 from marchwarden.evaluation.suite import Question, Suite
-from marchwarden.evidence.logistic import Outcome, Weight, fitted, logistic
+from marchwarden.evidence.logistic import LabelledExample, Weight, fitted, logistic
 from marchwarden.evidence.ranking.semantic import Meaning, Similarity
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.extractive.answer_signs import Signs, signs
+from marchwarden.minds.extractive.answer_signs import AnswerSigns, signs
 from marchwarden.minds.extractive.mind import _read
 from marchwarden.minds.extractive.survey import surveyed
 from marchwarden.researchers.files.agent import FilesResearcher
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 HELPS: Final = frozenset(
     {"bears", "standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"}
@@ -56,8 +56,8 @@ class Watching(ExtractiveMind):
     def __init__(self, similarity: Similarity | None) -> None:
         super().__init__(similarity)
         self.similarity = similarity
-        self.own = Stems()
-        self.last: Signs | None = None
+        self.own = WordStemmer()
+        self.last: AnswerSigns | None = None
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         survey = surveyed(notebook, _read(notebook), self.own, self.similarity)
@@ -93,7 +93,9 @@ def _half(question: Question) -> int:
 
 def learned(known: Sequence[Asked]) -> dict[str, float]:
     sizes = {name: sum(each.suite == name for each in known) for name in {each.suite for each in known}}
-    outcomes = [Outcome(each.amounts, each.right, each.counts * A_SUITE_COUNTS / sizes[each.suite]) for each in known]
+    outcomes = [
+        LabelledExample(each.amounts, each.right, each.counts * A_SUITE_COUNTS / sizes[each.suite]) for each in known
+    ]
     return fitted(outcomes, {name: _weight(name) for name in known[0].amounts})
 
 

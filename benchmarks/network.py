@@ -17,7 +17,7 @@ import anyio
 from marchwarden.contract import ResearchConstraints, ResearchResult
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.protocols import Researcher
@@ -34,7 +34,7 @@ QUESTION = "How long is the main span of the Alder Bridge?"
 
 
 def the_four(environ: Mapping[str, str], folder: Path, kept: Path) -> dict[str, Investigator]:
-    mind = chosen_mind(None, environ)
+    mind = select_mind(None, environ)
     return {
         "files": FilesResearcher(folder / "notes", index_dir=folder / "index", mind=mind, trace_dir=kept),
         "database": DatabaseResearcher(folder / "bridges.sqlite", mind=mind, trace_dir=kept),

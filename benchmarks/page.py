@@ -14,11 +14,11 @@ import anyio
 import httpx2
 
 from marchwarden.audit.prices import Prices
-from marchwarden.audit.replay import without_source
+from marchwarden.audit.replay import rebuild_offline
 from marchwarden.storage.store import Store
 from marchwarden.ui.app import application
-from marchwarden.ui.dependencies import House
-from marchwarden.ui.jobs import Desk
+from marchwarden.ui.dependencies import UiDependencies
+from marchwarden.ui.jobs import JobQueue
 from tests.investigating import an_investigator
 from tests.reports.samples import Cited, Told, written
 
@@ -38,15 +38,15 @@ def filled(folder: Path, count: int) -> str:
 
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
-    house = House(
+    house = UiDependencies(
         Store(folder),
         Prices.load(folder / "prices.toml"),
         build=lambda _wish: an_investigator(folder),
         again=lambda _opening: an_investigator(folder),
-        rebuild=without_source,
+        rebuild=rebuild_offline,
     )
     async with anyio.create_task_group() as runs:
-        transport = httpx2.ASGITransport(app=application(house, Desk(runs)))
+        transport = httpx2.ASGITransport(app=application(house, JobQueue(runs)))
         async with httpx2.AsyncClient(transport=transport, base_url="http://page") as http:
             yield http
         runs.cancel_scope.cancel()

@@ -31,9 +31,9 @@ from mcp.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.mcp.clients import Caller, Guests, House, Terms
+from marchwarden.mcp.clients import ClientRegistry, ServiceClient, ServiceConfig, ServiceLimits
 from marchwarden.mcp.http_server import serve_http
-from marchwarden.mcp.serve import settle
+from marchwarden.mcp.serve import tune_garbage_collector
 from marchwarden.mcp.server import build_server
 from marchwarden.mcp.service import Service
 from tests.mcp.scripted import STEPS, result
@@ -58,16 +58,16 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def serve_ours(folder: str, calls: int) -> None:
-    (everybody,) = Guests.with_token(TOKEN).callers
-    (greedy,) = Guests.with_token(GREEDY).callers
-    limited = Caller("greedy", greedy.digest, calls_per_minute=GREEDY_A_MINUTE)
-    guests = Guests((Caller("all", everybody.digest), limited))
-    house = House(Terms(concurrent=calls, queued=calls), guests)
+    (everybody,) = ClientRegistry.with_token(TOKEN).callers
+    (greedy,) = ClientRegistry.with_token(GREEDY).callers
+    limited = ServiceClient("greedy", greedy.digest, calls_per_minute=GREEDY_A_MINUTE)
+    guests = ClientRegistry((ServiceClient("all", everybody.digest), limited))
+    house = ServiceConfig(ServiceLimits(concurrent=calls, queued=calls), guests)
     service = Service(house, Path(folder) / "calls.sqlite")
     server = build_server(Holding(calls), name="bench", purpose="Answers.", service=service)
 
     def announce(url: str) -> None:
-        settle()
+        tune_garbage_collector()
         print(url, flush=True)
 
     anyio.run(partial(serve_http, server, "127.0.0.1", 0, announce=announce))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from marchwarden.evidence.ranking.semantic import Meaning
-from marchwarden.evidence.stance import Stances
-from marchwarden.text.words import Stems
+from marchwarden.evidence.stance import StanceClassifier
+from marchwarden.text.words import WordStemmer
 
 _BRACKETS = re.compile(r"-[LR][RSC]B-|``|''")
 
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--semantic", type=Path)
     args = parser.parse_args()
-    stances = Stances(Stems(), Meaning(args.semantic) if args.semantic else None)
+    stances = StanceClassifier(WordStemmer(), Meaning(args.semantic) if args.semantic else None)
     pairs = read(args.folder)
     judged = [Judged(stances.of(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs]
     print(f"{len(pairs)} pairs  macro-F1 {macro_f1(judged):.3f}")

@@ -21,7 +21,7 @@ from pathlib import Path
 import anyio
 
 from marchwarden.fetching import FetchSettings
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from marchwarden.researchers.web import WebResearcher
 from tests.world.model_orders import Orders
 from tests.world.pages import QUESTION, SITES
@@ -63,7 +63,7 @@ def polite_waits(requests: Sequence[Request]) -> float:
 async def asked(world: World, question: str, folder: Path) -> Run:
     before = len(world.requests)
     environ = {**world.environ(), **world.models.environ(MODEL, Orders(latency=LATENCY, run=folder.name))}
-    researcher = WebResearcher(environ, mind=chosen_mind(None, environ), trace_dir=folder)
+    researcher = WebResearcher(environ, mind=select_mind(None, environ), trace_dir=folder)
     began = time.perf_counter()
     result = await researcher.research(question)
     seconds = time.perf_counter() - began

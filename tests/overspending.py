@@ -18,9 +18,9 @@ import anyio
 
 from marchwarden.contract import Depth, GapCategory, ResearchConstraints, ResearchResult
 from marchwarden.core.notebook import Document
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from marchwarden.storage.store import Store
-from marchwarden.storage.trace import Entry
+from marchwarden.storage.trace import TraceEntry
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import SHELF, MemorySource, note
 from tests.world.model_orders import Orders
@@ -93,7 +93,7 @@ async def all_landed(world: World, folder: Path, runs: Iterable[Run]) -> list[La
 
 
 async def landed(world: World, folder: Path, run: Run) -> Landed:
-    mind = chosen_mind(None, world.models.environ(run.service, run.orders))
+    mind = select_mind(None, world.models.environ(run.service, run.orders))
     investigator = an_investigator(folder, mind=mind, source=MemorySource(run.documents))
     result = await investigator.research(QUESTION, depth=run.depth, constraints=run.limits)
     left = tuple(undone(investigator.store, result.trace_id))
@@ -120,14 +120,14 @@ def undone(store: Store, trace_id: str) -> Iterator[str]:
     yield from (f"conclude: {each}" for each in _drafts(entries))
 
 
-def _outcome(entry: Entry) -> dict[str, object]:
+def _outcome(entry: TraceEntry) -> dict[str, object]:
     result = entry.fields["result"]
     assert isinstance(result, dict)
     costs: dict[str, object] = result["cost_metadata"]
     return costs
 
 
-def _wants_more(reading: Entry, entries: Sequence[Entry], store: Store) -> bool:
+def _wants_more(reading: TraceEntry, entries: Sequence[TraceEntry], store: Store) -> bool:
     """Not satisfied, and with something to go on with: a new search, or passages it was not shown."""
     said = reading.fields["result"]
     assert isinstance(said, dict)
@@ -145,7 +145,7 @@ def _shown(exchange: bytes) -> int:
     return len(set(_PASSAGE.findall(sent)))
 
 
-def _drafts(entries: Iterable[Entry]) -> Iterator[str]:
+def _drafts(entries: Iterable[TraceEntry]) -> Iterator[str]:
     for entry in entries:
         match entry.action, entry.fields.get("result"):
             case "conclude", {"left_undone": str(what)} if what:

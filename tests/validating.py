@@ -9,20 +9,20 @@ import anyio
 from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, ResearchRequest, ResearchResult
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import SourceError
-from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
 from tests.world.memory import MemorySource
 
-OPENING = Opening(ResearchRequest(question="q"), "memory", "memory", {}, "extractive", 0)
+OPENING = RunHeader(ResearchRequest(question="q"), "memory", "memory", {}, "extractive", 0)
 
 
 async def a_run(
     folder: Path,
     *documents: Document,
     excerpts: Sequence[str] = (),
-    opening: Opening = OPENING,
+    opening: RunHeader = OPENING,
     found_by: Mapping[str, str] | None = None,
-) -> Record:
+) -> RunRecord:
     """A finished run that cites each document by one excerpt, or as a whole. `found_by` names researchers by place."""
     store = Store(folder)
     record = store.begin(opening)

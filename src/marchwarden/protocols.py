@@ -9,7 +9,7 @@ from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading, Thought
 from marchwarden.core.passages import Passage
 
-Tell = Callable[[str], Coroutine[object, object, None]]
+StatusCallback = Callable[[str], Coroutine[object, object, None]]
 """Takes a line about work in progress."""
 
 
@@ -26,7 +26,7 @@ class Source(Protocol):
         """What is needed to build it again, for the trace. Plain JSON, never a secret."""
         ...
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         """Do what must be done before the first search, such as indexing. Not charged to the run's time."""
         ...
 
@@ -77,7 +77,7 @@ class Progress:
 ProgressSink = Callable[[Progress], Awaitable[None]]
 
 
-async def quiet(_progress: Progress) -> None:
+async def ignore_progress(_progress: Progress) -> None:
     """The sink of those who do not watch."""
 
 
@@ -91,7 +91,7 @@ class Researcher(Protocol):
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult: ...
 
 
@@ -100,5 +100,5 @@ class Resumable(Researcher, Protocol):
     """A researcher that can be told which run a question belongs to, and goes on with it where it has begun."""
 
     async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = quiet
+        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult: ...

@@ -6,7 +6,15 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.audit.catalog import Errand, Shelf, Summary, members, same_question, searched, summary_of
+from marchwarden.audit.catalog import (
+    DispatchSummary,
+    RunCatalog,
+    RunSummary,
+    members,
+    same_question,
+    searched,
+    summary_of,
+)
 from marchwarden.contract import Dispatch
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
@@ -15,7 +23,7 @@ from tests.reports.samples import Cited, Told, written
 
 async def test_a_summary_says_what_the_whole_trace_says(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION, depth="deep")
-    (run,) = Shelf(Store(tmp_path)).runs()
+    (run,) = RunCatalog(Store(tmp_path)).runs()
     assert (run.trace_id, run.question, run.depth, run.researcher) == (result.trace_id, QUESTION, "deep", "memory")
     assert run.finished and run.mind == "extractive-v2"
     assert (run.confidence, run.citations) == (result.confidence, len(result.citations))
@@ -27,7 +35,7 @@ def test_a_last_line_far_longer_than_a_block_is_read_whole(tmp_path):
     store = Store(tmp_path)
     cited = [Cited(f"https://example.org/{n}", f"{n} " + "x" * 490, "t") for n in range(200)]
     trace_id = written(store, Told("long " * 20_000, cited))
-    (run,) = Shelf(store).runs()
+    (run,) = RunCatalog(store).runs()
     assert (run.trace_id, run.citations) == (trace_id, 200)
 
 
@@ -37,13 +45,13 @@ def test_a_torn_last_line_leaves_a_run_that_is_not_finished(tmp_path):
     whole = store.path(trace_id).read_bytes()
     for cut in (1, 2, 100):
         store.path(trace_id).write_bytes(whole[:-cut])
-        (run,) = Shelf(store).runs()
+        (run,) = RunCatalog(store).runs()
         assert not run.finished and run.question
 
 
 def test_what_has_not_changed_is_not_read_again_and_what_has_is(tmp_path):
     store = Store(tmp_path)
-    shelf = Shelf(store)
+    shelf = RunCatalog(store)
     trace_id = written(store, Told("It is.", question="Is it?"))
     (first,) = shelf.runs()
     assert shelf.runs()[0] is first
@@ -58,8 +66,8 @@ def test_files_that_are_no_runs_are_passed_over(tmp_path):
     (tmp_path / "00000000-0000-0000-0000-000000000000.jsonl").write_text("not json\n")
     (tmp_path / "00000000-0000-0000-0000-000000000001.jsonl").write_text("")
     (tmp_path / "00000000-0000-0000-0000-000000000002.jsonl").mkdir()
-    assert Shelf(Store(tmp_path)).runs() == []
-    assert Shelf(Store(tmp_path / "not there yet")).runs() == []
+    assert RunCatalog(Store(tmp_path)).runs() == []
+    assert RunCatalog(Store(tmp_path / "not there yet")).runs() == []
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
@@ -68,24 +76,34 @@ def test_no_bytes_are_too_strange_for_a_summary(first, last):
 
 
 def test_a_search_wants_every_word_somewhere():
-    runs = [Summary("1", words="alder bridge 1931"), Summary("2", words="alder soup")]
+    runs = [RunSummary("1", words="alder bridge 1931"), RunSummary("2", words="alder soup")]
     assert [run.trace_id for run in searched(runs, "ALDER 19")] == ["1"]
     assert len(searched(runs, "  ")) == 2
 
 
 def test_a_run_called_off_by_its_pi_is_known_by_its_question_and_its_time():
-    def run(trace_id: str, began: str, *, finished: bool = False) -> Summary:
-        return Summary(trace_id, "Q?", "web", began=began, finished=finished)
+    def run(trace_id: str, began: str, *, finished: bool = False) -> RunSummary:
+        return RunSummary(trace_id, "Q?", "web", began=began, finished=finished)
 
-    pi = Summary(
-        "pi", "Q?", "pi", began="1", ended="5", finished=True, errands=(Errand("web", "Q?", ""), Errand("a", "b", "x"))
+    pi = RunSummary(
+        "pi",
+        "Q?",
+        "pi",
+        began="1",
+        ended="5",
+        finished=True,
+        errands=(DispatchSummary("web", "Q?", ""), DispatchSummary("a", "b", "x")),
     )
     runs = [pi, run("within", "3"), run("after", "6"), run("before", "0"), run("own", "3", finished=True)]
     assert members(runs) == {"x", "within"}
 
 
 def test_the_same_question_is_the_same_however_it_is_spaced():
-    runs = [Summary("1", " Is  it? ", finished=True), Summary("2", "is it?", finished=True), Summary("3", "Is it?")]
+    runs = [
+        RunSummary("1", " Is  it? ", finished=True),
+        RunSummary("2", "is it?", finished=True),
+        RunSummary("3", "Is it?"),
+    ]
     assert [run.trace_id for run in same_question(runs, runs[2])] == ["1", "2"]
 
 
@@ -93,7 +111,7 @@ def test_dispatches_are_read_from_the_result(tmp_path):
     store = Store(tmp_path)
     asked = Dispatch(researcher="web", question="Q?", reason="r", outcome="o", trace_id="t-1")
     written(store, Told("It is.", dispatches=[asked]))
-    assert Shelf(store).runs()[0].errands == (Errand("web", "Q?", "t-1"),)
+    assert RunCatalog(store).runs()[0].errands == (DispatchSummary("web", "Q?", "t-1"),)
 
 
 def test_a_thousand_runs_are_looked_through_at_once(tmp_path):
@@ -102,7 +120,7 @@ def test_a_thousand_runs_are_looked_through_at_once(tmp_path):
     content = store.path(first).read_bytes()
     for number in range(1, 1000):
         (tmp_path / f"00000000-0000-0000-0000-{number:012}.jsonl").write_bytes(content)
-    shelf = Shelf(store)
+    shelf = RunCatalog(store)
     assert len(shelf.runs()) == 1000
     began = time.perf_counter()
     assert len(searched(shelf.runs(), "it is")) == 1000

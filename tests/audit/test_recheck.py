@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.audit.recheck import Patience, Standing, Statement, Visit, revisit, statements
+from marchwarden.audit.recheck import Patience, SourceCheck, SourceStatus, StatementStatus, recheck_sources, statements
 from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import InvalidInput, MalformedTrace, SourceError
@@ -13,7 +13,7 @@ from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings
 from marchwarden.researchers.web.providers import chosen_provider
 from marchwarden.researchers.web.tools import WebSource
-from marchwarden.storage.record import Record
+from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from tests.validating import OPENING, Later, a_run
 from tests.world.memory import BRIDGE, COOKING, FERRIS, note
@@ -29,31 +29,35 @@ def a_page(text: str, at: str = PAGE, media_type: str = "text/html") -> Document
     return Document("web", at, f"<p>{text}</p>".encode(), text, media_type=media_type)
 
 
-async def seen(record: Record, later: Later, patience: Patience | None = None) -> Visit:
-    (visit,) = await revisit(record, lambda _: later, patience)
+async def seen(record: RunRecord, later: Later, patience: Patience | None = None) -> SourceCheck:
+    (visit,) = await recheck_sources(record, lambda _: later, patience)
     return visit
 
 
-FATES: dict[str, tuple[Document | SourceError, Standing, str]] = {
-    "the same": (a_page(OPENED), Standing.ALIVE, "as it was"),
+FATES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
+    "the same": (a_page(OPENED), SourceStatus.ALIVE, "as it was"),
     "the same text in other markup": (
         replace(a_page(OPENED), content=b"<div>" + OPENED.encode()),
-        Standing.ALIVE,
+        SourceStatus.ALIVE,
         "as it was",
     ),
     "the same bytes read by a better reader": (
         replace(a_page(OPENED), text=f"# Title\n\n{OPENED}"),
-        Standing.ALIVE,
+        SourceStatus.ALIVE,
         "as it was",
     ),
-    "more beside it": (a_page(f"News. {OPENED} More news."), Standing.CHANGED, "still stands in it"),
-    "broken into other lines": (a_page(OPENED.replace(" ", "\n ")), Standing.CHANGED, "still stands in it"),
-    "another year": (a_page(OPENED.replace("1931", "1932")), Standing.LOST, "what [1] cites does not stand there"),
-    "elsewhere": (a_page(OPENED, f"{PAGE}/new"), Standing.MOVED, f"it is at {PAGE}/new now"),
-    "elsewhere, with news": (a_page(f"News. {OPENED}", f"{PAGE}/new"), Standing.MOVED, "still stands in it"),
-    "a front page instead": (a_page("Welcome.", "https://bridges.example/"), Standing.LOST, "https://bridges.example/"),
-    "not found": (MISSING, Standing.GONE, "404"),
-    "no connection": (DENIED, Standing.UNREACHABLE, "accepts no connection"),
+    "more beside it": (a_page(f"News. {OPENED} More news."), SourceStatus.CHANGED, "still stands in it"),
+    "broken into other lines": (a_page(OPENED.replace(" ", "\n ")), SourceStatus.CHANGED, "still stands in it"),
+    "another year": (a_page(OPENED.replace("1931", "1932")), SourceStatus.LOST, "what [1] cites does not stand there"),
+    "elsewhere": (a_page(OPENED, f"{PAGE}/new"), SourceStatus.MOVED, f"it is at {PAGE}/new now"),
+    "elsewhere, with news": (a_page(f"News. {OPENED}", f"{PAGE}/new"), SourceStatus.MOVED, "still stands in it"),
+    "a front page instead": (
+        a_page("Welcome.", "https://bridges.example/"),
+        SourceStatus.LOST,
+        "https://bridges.example/",
+    ),
+    "not found": (MISSING, SourceStatus.GONE, "404"),
+    "no connection": (DENIED, SourceStatus.UNREACHABLE, "accepts no connection"),
 }
 
 
@@ -63,7 +67,7 @@ async def test_what_became_of_a_page_is_told_apart(tmp_path: Path, name: str):
     visit = await seen(await a_run(tmp_path, a_page(OPENED)), Later(now={PAGE: found}))
     assert (visit.standing, visit.locator, visit.citations) == (standing, PAGE, (1,))
     assert detail in visit.detail
-    assert visit.lost == ((1,) if standing in {Standing.LOST, Standing.GONE} else ())
+    assert visit.lost == ((1,) if standing in {SourceStatus.LOST, SourceStatus.GONE} else ())
 
 
 def a_patient_web(world: World) -> WebSource:
@@ -73,11 +77,11 @@ def a_patient_web(world: World) -> WebSource:
 
 
 CITED = {
-    "entry-senn": ("The river Senn is 164 kilometres long.", Standing.ALIVE),
-    "bridge": ("The main span of the Alder Bridge is 212 metres long", Standing.MOVED),
-    "ferris": ("The Alder Bridge was designed by Maud Ferris", Standing.CHANGED),
-    "entry-bridge": ("The bridge was designed by Maud Ferris.", Standing.LOST),
-    "counts": ("In 2024 an average of 18,400 vehicles crossed the Alder Bridge each day", Standing.GONE),
+    "entry-senn": ("The river Senn is 164 kilometres long.", SourceStatus.ALIVE),
+    "bridge": ("The main span of the Alder Bridge is 212 metres long", SourceStatus.MOVED),
+    "ferris": ("The Alder Bridge was designed by Maud Ferris", SourceStatus.CHANGED),
+    "entry-bridge": ("The bridge was designed by Maud Ferris.", SourceStatus.LOST),
+    "counts": ("In 2024 an average of 18,400 vehicles crossed the Alder Bridge each day", SourceStatus.GONE),
 }
 
 
@@ -86,15 +90,15 @@ async def test_in_the_world_alive_moved_changed_lost_gone_and_dead_are_told_apar
         web = a_patient_web(world)
         documents = [await web.fetch(Hit(world.url(key))) for key in CITED]
         record = await a_run(tmp_path, *documents, excerpts=[excerpt for excerpt, _ in CITED.values()])
-        assert {visit.standing for visit in await revisit(record, lambda _: web)} == {Standing.ALIVE}
+        assert {visit.standing for visit in await recheck_sources(record, lambda _: web)} == {SourceStatus.ALIVE}
         world.move("bridge", "/bridges/alder-1931")
         world.edit("ferris", "in eleven weeks", "in twelve weeks")
         world.edit("entry-bridge", "designed by Maud Ferris", "designed by nobody")
         world.remove("counts")
-        visits = await revisit(record, lambda _: web)
+        visits = await recheck_sources(record, lambda _: web)
         assert [visit.standing for visit in visits] == [standing for _, standing in CITED.values()]
         assert visits[1].detail == f"it is at {world.url('bridge')} now"
-    assert {visit.standing for visit in await revisit(record, lambda _: web)} == {Standing.UNREACHABLE}
+    assert {visit.standing for visit in await recheck_sources(record, lambda _: web)} == {SourceStatus.UNREACHABLE}
     web.close()
 
 
@@ -104,7 +108,7 @@ async def test_a_document_is_asked_for_once_and_only_what_is_missing_of_it_is_lo
     )
     later = Later(now={"bridge.md": note("bridge.md", BRIDGE.text.replace("two lanes", "four lanes"))})
     visit = await seen(record, later)
-    assert (visit.citations, visit.lost, visit.standing) == ((1, 2), (2,), Standing.LOST)
+    assert (visit.citations, visit.lost, visit.standing) == ((1, 2), (2,), SourceStatus.LOST)
     assert later.calls == ["bridge.md"]
 
 
@@ -134,26 +138,26 @@ async def test_an_excerpt_that_was_cut_is_looked_for_as_far_as_it_goes(tmp_path:
     again = store.begin(OPENING)
     again.finish(result.model_copy(update={"citations": (cut,), "trace_id": again.trace_id}))
     visit = await seen(store.reread(again.trace_id), Later(now={PAGE: a_page(f"News. {long}")}))
-    assert visit.standing is Standing.CHANGED
+    assert visit.standing is SourceStatus.CHANGED
 
 
 @pytest.mark.parametrize("cited", ["https://doi.org/10.5555/senn.17", "doi:10.5555/senn.17"])
 async def test_a_doi_is_followed_and_has_not_moved_by_leading_elsewhere(tmp_path: Path, cited: str):
     record = await a_run(tmp_path, a_page(OPENED, cited))
     visit = await seen(record, Later(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
-    assert (visit.standing, visit.locator) == (Standing.ALIVE, cited)
+    assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, cited)
 
 
 async def test_of_words_that_somebody_reported_it_is_only_asked_whether_they_stand_there(tmp_path: Path):
     reported = Document("library", f"{PAGE}#page=3", OPENED.encode(), OPENED)
     visit = await seen(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
-    assert (visit.standing, visit.detail) == (Standing.ALIVE, "what is cited stands there")
+    assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "what is cited stands there")
 
 
 async def test_a_path_may_hold_a_number_sign_of_its_own(tmp_path: Path):
     document = note("notes #3.md", OPENED)
     visit = await seen(await a_run(tmp_path, document), Later(now={"notes #3.md": document}))
-    assert (visit.standing, visit.locator) == (Standing.ALIVE, "notes #3.md")
+    assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, "notes #3.md")
 
 
 async def test_where_less_comes_than_was_read_missing_words_prove_nothing(tmp_path: Path):
@@ -161,26 +165,26 @@ async def test_where_less_comes_than_was_read_missing_words_prove_nothing(tmp_pa
     abstract = a_page("An abstract.", media_type="application/atom+xml")
     why = "it was read by its abstract alone"
     visit = await seen(record, Later(now={PAGE: abstract}, remarks_on={PAGE: why}))
-    assert (visit.standing, visit.detail, visit.lost) == (Standing.UNREACHABLE, why, ())
-    assert (await seen(record, Later(now={PAGE: abstract}, remarks=["told before"]))).standing is Standing.LOST
+    assert (visit.standing, visit.detail, visit.lost) == (SourceStatus.UNREACHABLE, why, ())
+    assert (await seen(record, Later(now={PAGE: abstract}, remarks=["told before"]))).standing is SourceStatus.LOST
 
 
 async def test_slow_documents_cost_their_own_time_and_never_more_than_all_may_take(tmp_path: Path):
     record = await a_run(tmp_path, BRIDGE, FERRIS, COOKING)
     documents = {each.locator: each for each in (BRIDGE, FERRIS, COOKING)}
     slow = Later(now=documents, slow={"bridge.md": 60})
-    visits = await revisit(record, lambda _: slow, Patience(each_seconds=0.05))
-    assert [visit.standing for visit in visits] == [Standing.UNREACHABLE, Standing.ALIVE, Standing.ALIVE]
-    visits = await revisit(record, lambda _: slow, Patience(all_seconds=0.05))
-    assert [visit.standing for visit in visits] == [Standing.UNREACHABLE, Standing.ALIVE, Standing.ALIVE]
+    visits = await recheck_sources(record, lambda _: slow, Patience(each_seconds=0.05))
+    assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
+    visits = await recheck_sources(record, lambda _: slow, Patience(all_seconds=0.05))
+    assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
     assert "for all of them" in visits[0].detail
 
 
 async def test_no_more_are_asked_at_once_than_was_said(tmp_path: Path):
     documents = [note(f"{number}.md", f"Note {number}.") for number in range(12)]
     later = Later(now={each.locator: each for each in documents})
-    visits = await revisit(await a_run(tmp_path, *documents), lambda _: later)
-    assert (later.most_at_once, len(visits), {visit.standing for visit in visits}) == (4, 12, {Standing.ALIVE})
+    visits = await recheck_sources(await a_run(tmp_path, *documents), lambda _: later)
+    assert (later.most_at_once, len(visits), {visit.standing for visit in visits}) == (4, 12, {SourceStatus.ALIVE})
     assert [visit.citations for visit in visits] == [(number,) for number in range(1, 13)]
 
 
@@ -193,9 +197,9 @@ async def test_a_source_nobody_has_here_is_unknown_and_one_that_is_gone_is_gone(
     def no_longer(_citation: object) -> Later:
         raise SourceError("there is no library any more", GapCategory.SOURCE_NOT_FOUND)
 
-    (unknown,), (gone,) = await revisit(record, nobody), await revisit(record, no_longer)
-    assert (unknown.standing, unknown.stands, "oracle" in unknown.detail) == (Standing.UNKNOWN, False, True)
-    assert (gone.standing, gone.lost) == (Standing.GONE, (1,))
+    (unknown,), (gone,) = await recheck_sources(record, nobody), await recheck_sources(record, no_longer)
+    assert (unknown.standing, unknown.stands, "oracle" in unknown.detail) == (SourceStatus.UNKNOWN, False, True)
+    assert (gone.standing, gone.lost) == (SourceStatus.GONE, (1,))
 
 
 async def test_what_strangers_say_is_told_on_one_line_that_acts_on_nothing(tmp_path: Path):
@@ -212,7 +216,7 @@ async def test_a_run_without_a_result_has_nothing_to_visit(tmp_path: Path):
     begun = store.begin(OPENING)
     begun.close()
     with pytest.raises(MalformedTrace, match="resume"):
-        await revisit(store.reread(begun.trace_id), lambda _: Later())
+        await recheck_sources(store.reread(begun.trace_id), lambda _: Later())
 
 
 def kept(folder: Path) -> dict[Path, bytes]:
@@ -226,17 +230,17 @@ async def test_nothing_is_written_anywhere(tmp_path: Path):
     assert kept(tmp_path) == before
 
 
-def visit(number: int, standing: Standing, *, lost: bool = False) -> Visit:
-    return Visit(f"{number}.md", (number,), standing, "", (number,) if lost else ())
+def visit(number: int, standing: SourceStatus, *, lost: bool = False) -> SourceCheck:
+    return SourceCheck(f"{number}.md", (number,), standing, "", (number,) if lost else ())
 
 
 def test_statements_are_told_by_what_is_left_of_their_support():
     visits = [
-        visit(1, Standing.ALIVE),
-        visit(2, Standing.LOST, lost=True),
-        visit(3, Standing.GONE, lost=True),
-        visit(4, Standing.UNREACHABLE),
-        visit(5, Standing.MOVED),
+        visit(1, SourceStatus.ALIVE),
+        visit(2, SourceStatus.LOST, lost=True),
+        visit(3, SourceStatus.GONE, lost=True),
+        visit(4, SourceStatus.UNREACHABLE),
+        visit(5, SourceStatus.MOVED),
     ]
     answer = "Firm. [1][5]\n\nHalf. [1][2]\n\nFallen. [2][3]\n\nUnseen. [1][4]\n\nNo claim.\n\nAlone [3] twice [3]."
     assert [(each.text.split()[0], each.support) for each in statements(answer, visits)] == [
@@ -248,15 +252,17 @@ def test_statements_are_told_by_what_is_left_of_their_support():
     ]
 
 
-@given(st.lists(st.sampled_from(list(Standing)), min_size=1, max_size=6), st.data())
-def test_a_statement_stands_exactly_when_every_document_behind_it_does(standings: list[Standing], data: st.DataObject):
-    fallen = {Standing.LOST, Standing.GONE}
+@given(st.lists(st.sampled_from(list(SourceStatus)), min_size=1, max_size=6), st.data())
+def test_a_statement_stands_exactly_when_every_document_behind_it_does(
+    standings: list[SourceStatus], data: st.DataObject
+):
+    fallen = {SourceStatus.LOST, SourceStatus.GONE}
     visits = [visit(number, each, lost=each in fallen) for number, each in enumerate(standings, 1)]
     numbers = data.draw(st.lists(st.integers(1, len(visits)), min_size=1))
     markers = "".join(f"[{number}]" for number in numbers)
     (said,) = statements(f"Something. {markers}", visits)
     behind = [visits[number - 1] for number in numbers]
-    assert isinstance(said, Statement)
+    assert isinstance(said, StatementStatus)
     assert (said.support == "stands") == all(each.stands for each in behind)
     assert (said.support == "lost") == all(each.standing in fallen for each in behind)
 

@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from marchwarden.audit.verify import Check
 from marchwarden.cli import formatter
 from marchwarden.contract import Citation, Gap, GapCategory
-from marchwarden.storage.trace import Entry
+from marchwarden.storage.trace import TraceEntry
 from tests.test_contract import a_result
 
 RESULT = """\
@@ -86,5 +86,5 @@ def test_checks_are_a_line_each_with_a_verdict():
 
 def test_a_step_tells_what_was_done_why_and_what_came_of_it():
     fields = {"key": "alder bridge", "elapsed": 0.25, "result": [{"locator": "a"}]}
-    told = shown(formatter.steps([Entry(3, "search", "2026-01-01T00:00:00Z", "iteration 1", fields, "")]))
+    told = shown(formatter.steps([TraceEntry(3, "search", "2026-01-01T00:00:00Z", "iteration 1", fields, "")]))
     assert told == "  3    0.250 s  search  alder bridge\n      why: iteration 1\n      1 found\n"

@@ -6,7 +6,7 @@ import pytest
 from marchwarden.audit.prices import Prices
 from marchwarden.cli.commands.init import dotenv
 from marchwarden.cli.environment import VARIABLES
-from marchwarden.orchestrator.external import Registry
+from marchwarden.orchestrator.external import ExternalRegistry
 from marchwarden.settings import parsed_dotenv
 from tests.cli.in_process import Shell
 
@@ -56,7 +56,7 @@ def test_without_its_comment_signs_each_file_is_what_is_read(shell: Shell):
     shell.run("init")
     researchers = shell.home / "researchers.toml"
     researchers.write_text(uncommented(researchers.read_text()))
-    assert [*Registry.load(researchers, {}).entries] == ["library", "colleague"]
+    assert [*ExternalRegistry.load(researchers, {}).entries] == ["library", "colleague"]
     prices = shell.home / "prices.toml"
     before = Prices.load(prices).table
     prices.write_text(uncommented(prices.read_text()))

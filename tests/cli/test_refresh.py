@@ -6,7 +6,7 @@ import re
 
 from rich.console import Console, Group
 
-from marchwarden.audit.recheck import Standing, Statement, Visit
+from marchwarden.audit.recheck import SourceCheck, SourceStatus, StatementStatus
 from marchwarden.cli import formatter
 from tests.world.pages import QUESTION
 from tests.world.world import World
@@ -74,20 +74,20 @@ Statements to look at again
 
 def test_documents_and_statements_are_shown_in_eighty_columns_and_act_on_nothing():
     visits = [
-        Visit("docs/wiki/Architecture.md", (1, 3), Standing.ALIVE, "as it was"),
-        Visit(
+        SourceCheck("docs/wiki/Architecture.md", (1, 3), SourceStatus.ALIVE, "as it was"),
+        SourceCheck(
             "https://rivers.senn.gov/bridges/a-name-that-goes-on-and-on-so that-it-does-not-fit",
             (2,),
-            Standing.GONE,
+            SourceStatus.GONE,
             "rivers.senn.gov answered 404 (Not Found)",
             (2,),
         ),
-        Visit("shelf [/bold] 3\x1b[2J"[:15], (4,), Standing.UNKNOWN, "only the oracle [red]knows\u202e\x07"),
+        SourceCheck("shelf [/bold] 3\x1b[2J"[:15], (4,), SourceStatus.UNKNOWN, "only the oracle [red]knows\u202e\x07"),
     ]
     said = [
-        Statement("The bridge [bold]opened in 1931. [1][2][4]", (1, 2, 4), (2,), (4,)),
-        Statement("Fine. [1]", (1,)),
-        Statement("So it is.\x1b [4]", (4,), (), (4,)),
+        StatementStatus("The bridge [bold]opened in 1931. [1][2][4]", (1, 2, 4), (2,), (4,)),
+        StatementStatus("Fine. [1]", (1,)),
+        StatementStatus("So it is.\x1b [4]", (4,), (), (4,)),
     ]
     output = io.StringIO()
     console = Console(file=output, width=80, color_system=None)

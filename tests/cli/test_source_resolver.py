@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.audit.recheck import Standing, Visit, revisit
-from marchwarden.cli.source_resolver import Origins
+from marchwarden.audit.recheck import SourceCheck, SourceStatus, recheck_sources
+from marchwarden.cli.source_resolver import SourceResolver
 from marchwarden.contract import ResearchRequest
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.researchers.arxiv.identifiers import ArxivId
@@ -19,22 +19,22 @@ from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import Settings
-from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.record import RunHeader, RunRecord
 from tests.validating import a_run
 from tests.world.memory import note
 from tests.world.world import World
 
 
-def opened(researcher: str, source: str, **settings: object) -> Opening:
-    return Opening(ResearchRequest(question="q"), researcher, source, settings, "extractive", 0)
+def opened(researcher: str, source: str, **settings: object) -> RunHeader:
+    return RunHeader(ResearchRequest(question="q"), researcher, source, settings, "extractive", 0)
 
 
 def a_home(folder: Path, **more: str) -> Settings:
     return Settings.of({"MARCHWARDEN_HOME": str(folder / "home"), **more})
 
 
-async def looked(record: Record, settings: Settings, beside: Path) -> Sequence[Visit]:
-    return await revisit(record, Origins(record.opening, settings, beside))
+async def looked(record: RunRecord, settings: Settings, beside: Path) -> Sequence[SourceCheck]:
+    return await recheck_sources(record, SourceResolver(record.opening, settings, beside))
 
 
 def a_database(at: Path) -> Path:
@@ -64,14 +64,17 @@ async def test_a_pi_run_is_followed_to_the_folder_and_the_database_of_those_who_
         tmp_path / "traces", read, counted, opening=opened("pi", "pi", researchers=members), found_by=found_by
     )
     settings, beside = a_home(tmp_path), tmp_path / "beside"
-    assert [visit.standing for visit in await looked(record, settings, beside)] == [Standing.ALIVE, Standing.ALIVE]
+    assert [visit.standing for visit in await looked(record, settings, beside)] == [
+        SourceStatus.ALIVE,
+        SourceStatus.ALIVE,
+    ]
     changed(path, "UPDATE bridges SET lanes = 4")
     (folder / "bridge.md").unlink()
     gone, lost = await looked(record, settings, beside)
-    assert (gone.standing, lost.standing) == (Standing.GONE, Standing.LOST)
+    assert (gone.standing, lost.standing) == (SourceStatus.GONE, SourceStatus.LOST)
     path.unlink()
     _, without = await looked(record, settings, beside)
-    assert (without.standing, "shop.sqlite" in without.detail) == (Standing.GONE, True)
+    assert (without.standing, "shop.sqlite" in without.detail) == (SourceStatus.GONE, True)
 
 
 async def test_a_folder_that_is_gone_takes_its_documents_with_it_and_no_others(folder, tmp_path):
@@ -82,11 +85,11 @@ async def test_a_folder_that_is_gone_takes_its_documents_with_it_and_no_others(f
     record = await a_run(tmp_path / "traces", *documents, opening=opened("files", "file", **files.settings))
     (folder / "soup.rst").unlink()
     first, second = await looked(record, a_home(tmp_path), tmp_path / "beside")
-    assert (first.standing, second.standing) == (Standing.GONE, Standing.ALIVE)
+    assert (first.standing, second.standing) == (SourceStatus.GONE, SourceStatus.ALIVE)
     (tmp_path / "other" / "soup.md").unlink()
     (tmp_path / "other").rmdir()
     visits = await looked(record, a_home(tmp_path), tmp_path / "beside")
-    assert [visit.standing for visit in visits] == [Standing.GONE, Standing.GONE]
+    assert [visit.standing for visit in visits] == [SourceStatus.GONE, SourceStatus.GONE]
 
 
 async def test_pages_are_asked_for_afresh_whatever_is_remembered_of_them(world: World, tmp_path):
@@ -109,15 +112,15 @@ async def test_a_paper_that_is_kept_says_nothing_about_what_arxiv_has(tmp_path):
     Library(library_folder(settings.environ)).add(paper, document)
     record = await a_run(tmp_path / "traces", document, opening=opened("arxiv", "arxiv"))
     (visit,) = await looked(record, settings, tmp_path / "beside")
-    assert visit.standing is Standing.UNREACHABLE
+    assert visit.standing is SourceStatus.UNREACHABLE
 
 
 STRANGERS = [
-    ("https://127.0.0.1:1/page", Standing.UNREACHABLE, "127.0.0.1"),
-    ("arXiv:2011.04242v1", Standing.UNREACHABLE, ""),
-    ("shelf 3, book 9", Standing.UNKNOWN, "only oracle"),
-    ("file:///etc/passwd", Standing.UNKNOWN, "only oracle"),
-    ("/etc/passwd", Standing.UNKNOWN, "only oracle"),
+    ("https://127.0.0.1:1/page", SourceStatus.UNREACHABLE, "127.0.0.1"),
+    ("arXiv:2011.04242v1", SourceStatus.UNREACHABLE, ""),
+    ("shelf 3, book 9", SourceStatus.UNKNOWN, "only oracle"),
+    ("file:///etc/passwd", SourceStatus.UNKNOWN, "only oracle"),
+    ("/etc/passwd", SourceStatus.UNKNOWN, "only oracle"),
 ]
 
 
@@ -138,4 +141,4 @@ async def test_what_a_stranger_cites_is_followed_where_anybody_can(tmp_path, pla
 async def test_a_run_of_a_researcher_nobody_knows_is_unknown_here(tmp_path):
     record = await a_run(tmp_path / "traces", note("x", "So it is."), opening=opened("oracle", "oracle"))
     (visit,) = await looked(record, a_home(tmp_path), tmp_path / "beside")
-    assert (visit.standing, "'oracle'" in visit.detail) == (Standing.UNKNOWN, True)
+    assert (visit.standing, "'oracle'" in visit.detail) == (SourceStatus.UNKNOWN, True)

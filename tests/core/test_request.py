@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from marchwarden.contract import ResearchConstraints, ResearchRequest
-from marchwarden.core.request import checked, refusal
+from marchwarden.core.request import parse_request, refusal
 from marchwarden.errors import InvalidInput
 
 anything = st.recursive(
@@ -24,7 +24,7 @@ arguments = st.dictionaries(
 @given(arguments)
 def test_any_arguments_become_a_request_or_one_plain_line(given_arguments: dict[str, object]) -> None:
     try:
-        request = checked(given_arguments)
+        request = parse_request(given_arguments)
     except InvalidInput as error:
         line = str(error)
         assert line.isascii()
@@ -42,4 +42,4 @@ def test_a_refusal_of_constraints_alone_names_their_fields() -> None:
 
 def test_many_complaints_are_counted_not_listed() -> None:
     with pytest.raises(InvalidInput, match="; and 3 more"):
-        checked({"question": "q", **{f"x{number}": 1 for number in range(8)}})
+        parse_request({"question": "q", **{f"x{number}": 1 for number in range(8)}})

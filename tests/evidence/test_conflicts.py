@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.conflicts import Disagreement, Disagreements, Witness
-from marchwarden.text.words import Stems
+from marchwarden.evidence.conflicts import ConflictDetector, DetectedConflict, Witness
+from marchwarden.text.words import WordStemmer
 
 
-def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Disagreement | None:
-    return Disagreements(Stems()).between(Witness(one, "one.txt", titles[0]), Witness(other, "other.txt", titles[1]))
+def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> DetectedConflict | None:
+    return ConflictDetector(WordStemmer()).between(
+        Witness(one, "one.txt", titles[0]), Witness(other, "other.txt", titles[1])
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,12 +220,12 @@ def test_a_condition_qualifies() -> None:
 def test_a_newer_document_supersedes_only_when_both_are_dated_and_well_apart(newer: date | None, stance: str) -> None:
     one = Witness("The limit is 20 requests per minute.", "one", published=date(2020, 1, 1))
     other = Witness("The limit is 60 requests per minute.", "other", published=newer)
-    found = Disagreements(Stems()).between(one, other)
+    found = ConflictDetector(WordStemmer()).between(one, other)
     assert found is not None
     assert found.stance == stance
 
 
 @given(st.text(max_size=150), st.text(max_size=150))
 def test_a_document_never_contradicts_itself(one: str, other: str) -> None:
-    assert Disagreements(Stems()).between(Witness(one, "same"), Witness(other, "same")) is None
-    assert Disagreements(Stems()).between(Witness(one, "a"), Witness(one, "b")) is None
+    assert ConflictDetector(WordStemmer()).between(Witness(one, "same"), Witness(other, "same")) is None
+    assert ConflictDetector(WordStemmer()).between(Witness(one, "a"), Witness(one, "b")) is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import CUT, MAX_EXCERPT, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Finding, Notebook
-from marchwarden.evidence.grounding import NO_ANSWER, grounded, snippet, unmarked, unsupported
+from marchwarden.evidence.grounding import NO_ANSWER, grounded, snippet, unsupported, without_markers
 from tests.world.memory import BRIDGE, FERRIS, note
 
 OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
@@ -210,4 +210,4 @@ def test_a_snippet_has_50_to_200_characters_or_is_none(text, title):
 
 @given(st.text())
 def test_no_text_can_forge_a_marker(text):
-    assert not re.search(r"\[\d+\]", unmarked(text))
+    assert not re.search(r"\[\d+\]", without_markers(text))

@@ -4,11 +4,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.logistic import Outcome, Weight, fitted, logistic
+from marchwarden.evidence.logistic import LabelledExample, Weight, fitted, logistic
 
 OUTCOMES = st.lists(
     st.builds(
-        Outcome,
+        LabelledExample,
         st.fixed_dictionaries({"bias": st.just(1.0), "one": st.floats(-3, 3), "other": st.floats(0, 1)}),
         st.booleans(),
     ),
@@ -16,11 +16,11 @@ OUTCOMES = st.lists(
 )
 
 
-def drawn(bias: float, slope: float, times: int = 3000) -> list[Outcome]:
+def drawn(bias: float, slope: float, times: int = 3000) -> list[LabelledExample]:
     """Outcomes of a known model."""
     dice = Random(7)
     amounts = [dice.uniform(-2, 2) for _ in range(times)]
-    return [Outcome({"bias": 1.0, "one": x}, dice.random() < logistic(bias + slope * x)) for x in amounts]
+    return [LabelledExample({"bias": 1.0, "one": x}, dice.random() < logistic(bias + slope * x)) for x in amounts]
 
 
 def test_the_weights_that_made_the_outcomes_are_found_again():
@@ -37,12 +37,12 @@ def test_no_outcomes_push_a_weight_beyond_its_bounds(outcomes):
 
 
 def test_a_weight_that_nothing_speaks_of_stays_where_it_was():
-    outcomes = [Outcome({"bias": 1.0, "one": 0.0}, right) for right in (True, False, True)]
+    outcomes = [LabelledExample({"bias": 1.0, "one": 0.0}, right) for right in (True, False, True)]
     assert fitted(outcomes, {"bias": Weight(), "one": Weight(0.7)})["one"] == 0.7
 
 
 def test_what_counts_twice_moves_as_much_as_two():
-    twice = [Outcome({"bias": 1.0}, True, counts=2.0), Outcome({"bias": 1.0}, False)]
-    two = [Outcome({"bias": 1.0}, True)] * 2 + [Outcome({"bias": 1.0}, False)]
+    twice = [LabelledExample({"bias": 1.0}, True, counts=2.0), LabelledExample({"bias": 1.0}, False)]
+    two = [LabelledExample({"bias": 1.0}, True)] * 2 + [LabelledExample({"bias": 1.0}, False)]
     weights = {"bias": Weight()}
     assert math.isclose(fitted(twice, weights)["bias"], fitted(two, weights)["bias"], abs_tol=1e-6)

@@ -1,14 +1,14 @@
 import pytest
 
-from marchwarden.evidence.similarity import Told
-from marchwarden.text.words import Stems
+from marchwarden.evidence.similarity import SentenceContent
+from marchwarden.text.words import WordStemmer
 
 OPENED = "In May the Alder Bridge was opened by Ann Lee before 300 guests."
 
 
 def differ(one: str, other: str) -> bool:
-    stems = Stems()
-    forth, back = (Told.by(text, stems) for text in (one, other))
+    stems = WordStemmer()
+    forth, back = (SentenceContent.by(text, stems) for text in (one, other))
     assert forth.differs_in_fact(back) == back.differs_in_fact(forth)
     return forth.differs_in_fact(back)
 

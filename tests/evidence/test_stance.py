@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.stance import Stances
-from marchwarden.text.words import Stems
+from marchwarden.evidence.stance import StanceClassifier
+from marchwarden.text.words import WordStemmer
 
 BRIDGE = "The Alder Bridge , opened in 1932 , is a steel bridge over the river Senn , designed by Maud Ferris ."
 
@@ -28,7 +28,7 @@ class Thesaurus:
     ],
 )
 def test_what_the_evidence_repeats_is_supported_and_so_is_the_denial_of_what_it_does_not(claim: str) -> None:
-    assert Stances(Stems()).of(claim, BRIDGE).stance == "supports"
+    assert StanceClassifier(WordStemmer()).of(claim, BRIDGE).stance == "supports"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_the_evidence_repeats_is_supported_and_so_is_the_denial_of_what_it_
     ],
 )
 def test_another_figure_name_or_kind_contradicts_and_so_does_a_denial(claim: str) -> None:
-    assert Stances(Stems()).of(claim, BRIDGE).stance == "contradicts"
+    assert StanceClassifier(WordStemmer()).of(claim, BRIDGE).stance == "contradicts"
 
 
 @pytest.mark.parametrize(
@@ -60,26 +60,26 @@ def test_another_figure_name_or_kind_contradicts_and_so_does_a_denial(claim: str
     ],
 )
 def test_denials_opposites_and_common_roots_are_understood(claim: str, evidence: str, stance: str) -> None:
-    assert Stances(Stems()).of(claim, evidence).stance == stance
+    assert StanceClassifier(WordStemmer()).of(claim, evidence).stance == stance
 
 
 def test_a_denial_of_something_else_denies_nothing() -> None:
     evidence = "Not liked by the press of its day when it was shown for the first time abroad, Daag is a film."
-    assert Stances(Stems()).of("Daag is a film.", evidence).stance == "supports"
+    assert StanceClassifier(WordStemmer()).of("Daag is a film.", evidence).stance == "supports"
 
 
 def test_another_word_of_the_same_meaning_meets_a_claim_only_where_meaning_is_known() -> None:
     claim, evidence = "Daag is a movie.", "Daag is a film by Yash Chopra."
-    assert Stances(Stems()).of(claim, evidence).stance == "contradicts"
-    assert Stances(Stems(), Thesaurus()).of(claim, evidence).stance == "supports"
+    assert StanceClassifier(WordStemmer()).of(claim, evidence).stance == "contradicts"
+    assert StanceClassifier(WordStemmer(), Thesaurus()).of(claim, evidence).stance == "supports"
 
 
 def test_the_words_that_are_not_met_are_told() -> None:
-    assert Stances(Stems()).of("Daag is an old painting.", "Daag is an old film.").unmet == ("painting",)
+    assert StanceClassifier(WordStemmer()).of("Daag is an old painting.", "Daag is an old film.").unmet == ("painting",)
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_any_two_texts_get_a_verdict(claim: str, evidence: str) -> None:
-    verdict = Stances(Stems()).of(claim, evidence)
+    verdict = StanceClassifier(WordStemmer()).of(claim, evidence)
     assert verdict.weight >= 0
-    assert verdict == Stances(Stems()).of(claim, evidence)
+    assert verdict == StanceClassifier(WordStemmer()).of(claim, evidence)

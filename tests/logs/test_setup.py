@@ -13,7 +13,7 @@ import pytest
 
 from marchwarden.cli.environment import KEYS
 from marchwarden.errors import InvalidInput
-from marchwarden.logs import following, tell, timed
+from marchwarden.logs import log_event, timed, trace_context
 from marchwarden.logs.setup import FileLines, set_up, speaks_on_stderr
 from tests.cli.in_process import restored_log
 from tests.investigating import QUESTION, an_investigator
@@ -73,7 +73,7 @@ def test_no_key_ever_reaches_the_log(log, name, form):
     secret = "k3y/with+odd=characters"
     named = {"MARCHWARDEN_LOG_LEVEL": "DEBUG", "MARCHWARDEN_LOG_FORMAT": form, "MARCHWARDEN_LOG_FILE": str(log)}
     set_up({**named, name: secret})
-    tell(f"asked with {secret}", where=f"https://host/?k={secret}", split=f"{secret[:4]}\x00{secret[4:]}")
+    log_event(f"asked with {secret}", where=f"https://host/?k={secret}", split=f"{secret[:4]}\x00{secret[4:]}")
     logging.getLogger("another.library").warning("header %r", {"authorization": f"Bearer {secret}"})
     try:
         raise ValueError(f"refused: {secret}")
@@ -88,7 +88,7 @@ def test_no_key_ever_reaches_the_log(log, name, form):
 def test_nothing_in_a_line_can_forge_another_or_steer_a_terminal(log, form):
     set_up({"MARCHWARDEN_LOG_LEVEL": "INFO", "MARCHWARDEN_LOG_FORMAT": form, "MARCHWARDEN_LOG_FILE": str(log)})
     evil = "a\n12:00:00 ERROR forged\r\x1b[31m\x9b\u202eno\U000e0041\u2028b"
-    tell(evil, locator=evil)
+    log_event(evil, locator=evil)
     try:
         raise ValueError(evil)
     except ValueError:
@@ -109,7 +109,7 @@ def test_a_failed_step_is_a_warning_with_its_reason(log):
     async def main() -> None:
         await timed("fetch", fail, locator="here")
 
-    with pytest.raises(InvalidInput), following("t-1"):
+    with pytest.raises(InvalidInput), trace_context("t-1"):
         anyio.run(main)
     (line,) = lines(log)
     assert (line["level"], line["failed"], line["locator"]) == ("WARNING", "InvalidInput: no such thing", "here")
@@ -132,10 +132,10 @@ import logging
 from pathlib import Path
 import anyio
 from marchwarden import ask
-from marchwarden.logs import tell
+from marchwarden.logs import log_event
 from marchwarden.researchers.files import FilesResearcher
 ask(FilesResearcher(*[str(path) for path in Path().glob("*.md")], trace_dir="kept"), "Who opened it?", depth="shallow")
-tell("a failed step", logging.WARNING)
+log_event("a failed step", logging.WARNING)
 logging.getLogger("marchwarden.mcp").error("it broke")
 root, ours = logging.getLogger(), logging.getLogger("marchwarden")
 print(root.handlers, root.level, ours.level, [type(each).__name__ for each in ours.handlers])
@@ -154,8 +154,8 @@ def test_without_a_word_in_the_environment_only_errors_are_told(capsys):
     with restored_log():
         set_up({})
         assert not speaks_on_stderr()
-        tell("a step")
-        tell("a failed step", logging.WARNING)
+        log_event("a step")
+        log_event("a failed step", logging.WARNING)
         logging.getLogger("another.library").warning("chatter")
         assert capsys.readouterr().err == ""
         logging.getLogger("marchwarden.mcp").error("it broke")
@@ -166,9 +166,9 @@ def test_off_is_silent_and_a_second_setting_up_replaces_the_first(capsys):
     with restored_log():
         set_up({"MARCHWARDEN_LOG_LEVEL": "info"})
         assert speaks_on_stderr(logging.INFO)
-        tell("once", much="two words")
+        log_event("once", much="two words")
         set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
-        tell("twice")
+        log_event("twice")
         set_up({"MARCHWARDEN_LOG_LEVEL": "OFF"})
         logging.getLogger("marchwarden").critical("never")
     told = capsys.readouterr().err

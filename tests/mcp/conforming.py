@@ -15,7 +15,7 @@ from marchwarden.errors import ResearcherUnavailable
 from marchwarden.mcp.server import McpServer
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.tasks import EXTENSION, speaks_tasks
-from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.protocols import ProgressSink, ignore_progress
 from tests.mcp.scripted import STEPS, result, server_of
 
 Context = ServerRequestContext[Any, Any]
@@ -31,7 +31,7 @@ class Toolbox:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         await progress(STEPS[0])
         tool, arguments = json.loads(question)

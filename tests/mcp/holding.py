@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from marchwarden.core.notebook import Document, Hit
-from marchwarden.mcp.clients import Caller, Guests, House, Terms
+from marchwarden.mcp.clients import ClientRegistry, ServiceClient, ServiceConfig, ServiceLimits
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.server import McpServer, build_server
 from marchwarden.mcp.service import Service
@@ -47,11 +47,11 @@ class HeldSource(MemorySource):
         return [call for call in self.calls if call.startswith("search")]
 
 
-def house(*callers: Caller, **terms: Any) -> House:
-    return House(Terms(**terms), Guests(callers))
+def house(*callers: ServiceClient, **terms: Any) -> ServiceConfig:
+    return ServiceConfig(ServiceLimits(**terms), ClientRegistry(callers))
 
 
-def served(folder: Path, source: MemorySource, terms: House | None = None) -> McpServer:
+def served(folder: Path, source: MemorySource, terms: ServiceConfig | None = None) -> McpServer:
     """An investigator whose calls are noted on disk, as those of a server at an address are."""
     service = Service(terms, folder / "calls.sqlite")
     investigator = an_investigator(folder, source=source)

@@ -23,14 +23,14 @@ from marchwarden.contract import (
     ResearchResult,
 )
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.clients import ClientRegistry, ServiceConfig
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.server import McpServer, build_server
 from marchwarden.mcp.service import Service
-from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
+from marchwarden.protocols import Progress, ProgressSink, Researcher, ignore_progress
 from marchwarden.storage.archive import Archive
-from marchwarden.storage.record import Record
-from marchwarden.storage.trace import Entry
+from marchwarden.storage.record import RunRecord
+from marchwarden.storage.trace import TraceEntry
 
 TRACE_ID = "6f9e1c52-9c0e-4c7e-8a53-0d6f3d0c1a11"
 CHILD = (sys.executable, str(Path(__file__).with_name("child.py")))
@@ -81,7 +81,7 @@ class Answering:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         self.asked.append((question, context, depth, constraints))
         for step in self.steps:
@@ -103,7 +103,7 @@ class Endless:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         try:
             await progress(STEPS[0])
@@ -125,7 +125,7 @@ class Failing:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         raise self.error
 
@@ -138,10 +138,10 @@ class Shelf:
             raise InvalidInput("a trace id is a UUID, such as " + TRACE_ID)
         return '{"step": 1}\n{"step": 2}\n'
 
-    def reread(self, trace_id: str) -> Record:
+    def reread(self, trace_id: str) -> RunRecord:
         self.text(trace_id)
-        told = Entry(1, "result", "", "", {"result": result().model_dump(mode="json")}, "")
-        return Record(trace_id, Archive(Path()), None, [told])
+        told = TraceEntry(1, "result", "", "", {"result": result().model_dump(mode="json")}, "")
+        return RunRecord(trace_id, Archive(Path()), None, [told])
 
 
 def server_of(researcher: Researcher, service: Service | None = None) -> McpServer:
@@ -175,7 +175,9 @@ async def serving(
 ) -> AsyncIterator[str]:
     """The researcher on a free port of this machine."""
     announced, urls = anyio.create_memory_object_stream[str](1)
-    service = service or Service(House(guests=Guests() if token is None else Guests.with_token(token)))
+    service = service or Service(
+        ServiceConfig(guests=ClientRegistry() if token is None else ClientRegistry.with_token(token))
+    )
     server = server_of(researcher, service)
     serve = partial(serve_http, server, host, 0, announce=announced.send_nowait, **options)
     with announced, urls:

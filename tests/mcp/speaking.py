@@ -12,12 +12,12 @@ from mcp.server import Server
 
 from marchwarden.contract import ResearchResult
 from marchwarden.mcp.stdio_server import serve_stdio
-from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.protocols import ProgressSink, ignore_progress
 from tests.mcp.scripted import STEPS, Answering, Endless, foreign, result, server_of
 
 
 class DyingMidCall(Answering):
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         await progress(STEPS[0])
         sys.stderr.write("first trouble\nout of memory in the reading room\n")
         sys.stderr.flush()
@@ -25,7 +25,7 @@ class DyingMidCall(Answering):
 
 
 class DeafMidCall(Answering):
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         await progress(STEPS[0])
         time.sleep(600)  # noqa: ASYNC251 - blocks the event loop on purpose
         raise AssertionError
@@ -38,7 +38,7 @@ def leave_note() -> None:
 class Noting(Endless):
     """Leaves a note where the second argument says when it is cancelled."""
 
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         try:
             return await super().research(*args, progress=progress)
         finally:
@@ -46,7 +46,7 @@ class Noting(Endless):
 
 
 class Printing(Answering):
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         sys.stdout.write("a stray line on stdout\n")
         sys.stdout.flush()
         os.write(1, b"and a rude one\n")
@@ -56,7 +56,7 @@ class Printing(Answering):
 class Telling(Answering):
     """Answers with what it sees of the environment."""
 
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         return result(f"{os.environ.get('GIVEN_KEY')} {os.environ.get('KEPT_KEY')}")
 
 

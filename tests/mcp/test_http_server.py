@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.clients import ClientRegistry, ServiceConfig
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.service import Service
 from tests.mcp.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
@@ -38,7 +38,7 @@ CALL = {
 
 
 def guarded(token: str) -> Service:
-    return Service(House(guests=Guests.with_token(token)))
+    return Service(ServiceConfig(guests=ClientRegistry.with_token(token)))
 
 
 async def post(url: str, headers: dict[str, str] | None = None, content: bytes | None = None) -> httpx2.Response:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.mcp.protocol import Gauge, progress_heard, progress_line
+from marchwarden.mcp.protocol import ProgressCounter, format_progress, parse_progress
 from marchwarden.protocols import Progress
 from marchwarden.text.sanitize import one_line
 
@@ -25,13 +25,13 @@ signs = st.builds(
 
 @given(signs)
 def test_a_sign_of_life_survives_the_wire(sign: Progress) -> None:
-    assert progress_heard(float(sign.tokens_used), float(sign.token_budget), progress_line(sign)) == sign
+    assert parse_progress(float(sign.tokens_used), float(sign.token_budget), format_progress(sign)) == sign
 
 
 @given(st.lists(signs, max_size=50))
 def test_the_gauge_always_rises_and_still_tells_the_tokens_of_a_run_that_only_spends(run: list[Progress]) -> None:
     spending = sorted(run, key=lambda sign: sign.tokens_used)
-    gauge = Gauge()
+    gauge = ProgressCounter()
     readings = [gauge.reading(sign) for sign in spending]
     assert all(earlier < later for earlier, later in pairwise(readings))
     assert [int(reading) for reading in readings] == [sign.tokens_used for sign in spending]
@@ -41,6 +41,6 @@ def test_the_gauge_always_rises_and_still_tells_the_tokens_of_a_run_that_only_sp
 def test_whatever_another_server_reports_is_heard_without_an_error(
     progress: float, total: float | None, message: str | None
 ) -> None:
-    heard = progress_heard(progress, total, message)
+    heard = parse_progress(progress, total, message)
     assert heard.tokens_used >= 0
     assert heard.message == one_line(heard.message)

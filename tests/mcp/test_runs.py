@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextResourceContents
 
 from marchwarden.contract import ResearchResult
-from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.protocols import ProgressSink, ignore_progress
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
 from tests.mcp.holding import HeldSource, at_an_address, house, served
@@ -27,7 +27,7 @@ ASKED = {"question": QUESTION}
 class Mending(Answering):
     """Fails the first time."""
 
-    async def research(self, *args: Any, progress: ProgressSink = quiet) -> ResearchResult:
+    async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         answer = await super().research(*args, progress=progress)
         if len(self.asked) == 1:
             raise RuntimeError("a bug")

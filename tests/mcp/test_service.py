@@ -18,11 +18,11 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
 from marchwarden.errors import Busy, InvalidInput
-from marchwarden.mcp.auth import Door
-from marchwarden.mcp.clients import ANYBODY, Caller, House
-from marchwarden.mcp.fair_queue import Gate
+from marchwarden.mcp.auth import AuthMiddleware
+from marchwarden.mcp.clients import ANONYMOUS, ServiceClient, ServiceConfig
+from marchwarden.mcp.fair_queue import FairQueue
 from marchwarden.mcp.protocol import BUSY, RETRY_KEY
-from marchwarden.mcp.rate_limit import Quota
+from marchwarden.mcp.rate_limit import CallRateLimiter
 from marchwarden.mcp.service import Service
 from tests.mcp.holding import HeldSource, at_an_address, house, served
 from tests.mcp.test_http_server import CALL, post
@@ -326,8 +326,8 @@ async def test_who_waits_is_told_the_trace_id_before_there_is_a_place(tmp_path: 
 
 
 def test_callers_take_turns_at_the_gate() -> None:
-    gate = Gate(concurrent=1, queued=10)
-    ada, bob = Caller("ada"), Caller("bob")
+    gate = FairQueue(concurrent=1, queued=10)
+    ada, bob = ServiceClient("ada"), ServiceClient("bob")
     inside = gate.take(ada)
     waiting_ = [gate.take(ada), gate.take(ada), gate.take(bob)]
     order = []
@@ -340,18 +340,18 @@ def test_callers_take_turns_at_the_gate() -> None:
 
 
 def test_who_gives_up_waiting_leaves_the_queue() -> None:
-    gate = Gate(concurrent=1, queued=1)
-    gate.take(ANYBODY)
-    gate.leave(gate.take(ANYBODY))
+    gate = FairQueue(concurrent=1, queued=1)
+    gate.take(ANONYMOUS)
+    gate.leave(gate.take(ANONYMOUS))
     assert (gate.inside, gate.waiting) == (1, 0)
-    gate.take(ANYBODY)
+    gate.take(ANONYMOUS)
     with pytest.raises(Busy, match="the queue is full: try again in 60 seconds"):
-        gate.take(ANYBODY)
+        gate.take(ANONYMOUS)
 
 
 def test_a_quota_fills_again_with_time() -> None:
     now = [0.0]
-    quota, caller = Quota(lambda: now[0]), Caller("ada", calls_per_minute=2)
+    quota, caller = CallRateLimiter(lambda: now[0]), ServiceClient("ada", calls_per_minute=2)
     quota.charge(caller)
     quota.charge(caller)
     with pytest.raises(Busy, match="try again in 30 seconds"):
@@ -378,7 +378,7 @@ def test_a_service_file_that_is_wrong_is_one_clear_line(written: str, line: str,
     path = tmp_path / "service.toml"
     path.write_text(written, encoding="utf-8")
     with pytest.raises(InvalidInput) as refused:
-        House.load(path, {"TOKEN": "t", "EMPTY": ""})
+        ServiceConfig.load(path, {"TOKEN": "t", "EMPTY": ""})
     assert line in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -389,7 +389,7 @@ def test_a_service_file_gives_terms_and_callers_and_keeps_no_token(tmp_path: Pat
         "[service]\nconcurrent = 3\ndrain = 5\n[clients.ada]\ntoken_env = 'TOKEN'\ntokens_per_day = 9\n",
         encoding="utf-8",
     )
-    loaded = House.load(path, {"TOKEN": "sesame"})
+    loaded = ServiceConfig.load(path, {"TOKEN": "sesame"})
     assert (loaded.terms.concurrent, loaded.terms.queued, loaded.terms.drain) == (3, 512, 5)
     ada = loaded.guests.shown("Bearer sesame")
     assert ada is not None and (ada.name, ada.tokens_per_day, ada.operator) == ("ada", 9, False)
@@ -415,7 +415,7 @@ async def test_draining_waits_for_answers_that_are_being_sent_not_for_streams_th
         drained = True
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(Door(answering, service, ()), scope, never, never)
+        tasks.start_soon(AuthMiddleware(answering, service, ()), scope, never, never)
         await anyio.wait_all_tasks_blocked()
         tasks.start_soon(drain)
         await anyio.wait_all_tasks_blocked()

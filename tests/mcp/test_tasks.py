@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolRequest, CallToolRequestParams, EmptyResult, Request, RequestParams, Result
 
 from marchwarden.contract import ResearchResult
-from marchwarden.mcp.clients import Caller, Guests
+from marchwarden.mcp.clients import ClientRegistry, ServiceClient
 from marchwarden.mcp.tasks import EXTENSION, TaskTold
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
@@ -145,9 +145,9 @@ async def test_two_tasks_of_the_same_question_share_a_run_and_one_may_be_cancell
     assert len(Store(tmp_path).traces()) == 1
 
 
-def token_of(name: str, **limits: Any) -> Caller:
-    (caller,) = Guests.with_token(name).callers
-    return Caller(name, caller.digest, **limits)
+def token_of(name: str, **limits: Any) -> ServiceClient:
+    (caller,) = ClientRegistry.with_token(name).callers
+    return ServiceClient(name, caller.digest, **limits)
 
 
 async def test_a_task_and_its_result_are_for_the_one_who_asked(tmp_path: Path) -> None:

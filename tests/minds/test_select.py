@@ -3,7 +3,7 @@
 import pytest
 
 from marchwarden.errors import InvalidInput, MindError
-from marchwarden.minds.select import chosen_mind, mind_again, mind_notice
+from marchwarden.minds.select import mind_from_trace, mind_notice, select_mind
 from tests.minds.llm.saying import a_notebook, allowed
 
 KEY = {"ANTHROPIC_API_KEY": "secret-key"}
@@ -26,7 +26,7 @@ KEY = {"ANTHROPIC_API_KEY": "secret-key"}
 def test_the_one_asked_for_wins_then_the_variable_then_the_key(
     spec: str | None, environ: dict[str, str], model_id: str
 ) -> None:
-    assert chosen_mind(spec, environ).model_id == model_id
+    assert select_mind(spec, environ).model_id == model_id
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_one_asked_for_wins_then_the_variable_then_the_key(
 )
 def test_a_mind_that_cannot_serve_is_refused_in_one_line_that_says_what_to_do(spec: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said) as raised:
-        chosen_mind(spec, {})
+        select_mind(spec, {})
     assert "\n" not in str(raised.value)
 
 
@@ -52,8 +52,8 @@ def test_without_a_key_a_person_is_told_which_mind_serves() -> None:
 
 
 async def test_the_mind_of_an_earlier_run_stands_in_silently_when_its_key_is_gone() -> None:
-    mind = mind_again("anthropic:claude-sonnet-4-6", {})
+    mind = mind_from_trace("anthropic:claude-sonnet-4-6", {})
     assert mind.model_id == "anthropic:claude-sonnet-4-6"
-    assert mind.conclusion_tokens == chosen_mind(None, KEY).conclusion_tokens
+    assert mind.conclusion_tokens == select_mind(None, KEY).conclusion_tokens
     with pytest.raises(MindError, match="set ANTHROPIC_API_KEY"):
         await mind.plan(a_notebook(), allowed())

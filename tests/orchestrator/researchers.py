@@ -24,10 +24,10 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import MarchwardenError
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.orchestrator.offline import without_researchers
+from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, quiet
+from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, ignore_progress
 from marchwarden.storage.store import Store
 
 QUESTION = "How long is the main span of the Alder Bridge?"
@@ -96,7 +96,7 @@ class ScriptedResearcher:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         assert constraints is not None
         reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
@@ -175,7 +175,7 @@ async def holds(folder: Path, result: ResearchResult) -> bool:
     """Whether a run is proved by its own trace, and comes out the same when it is walked again with nobody there."""
     store = Store(folder)
     unproved = [check for check in verify(store, result.trace_id) if not check.proved]
-    again = await rerun(store, result.trace_id, ExtractiveMind(), without_researchers)
+    again = await rerun(store, result.trace_id, ExtractiveMind(), rebuild_pi_offline)
     assert unproved == []
     assert again.differences == ()
     return True

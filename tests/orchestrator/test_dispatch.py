@@ -10,7 +10,7 @@ from marchwarden.errors import InvalidInput, MarchwardenError, ReplayDiverged, R
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.orchestrator.offline import without_researchers
+from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.protocols import Progress
 from marchwarden.storage.store import Store
 from tests.mcp.scripted import foreign
@@ -180,7 +180,7 @@ async def test_a_rerun_that_needs_an_answer_the_trace_does_not_hold_says_so(tmp_
 
     result = await a_pi(tmp_path, {"web": citing(cited())}).research(QUESTION)
     with pytest.raises(ReplayDiverged, match="the trace holds no dispatch"):
-        await rerun(Store(tmp_path), result.trace_id, Curious(), without_researchers)
+        await rerun(Store(tmp_path), result.trace_id, Curious(), rebuild_pi_offline)
 
 
 async def test_an_answer_whose_archived_body_is_damaged_is_lost_and_nothing_else(tmp_path):
@@ -190,7 +190,7 @@ async def test_an_answer_whose_archived_body_is_damaged_is_lost_and_nothing_else
     entries = Store(tmp_path).chain(result.trace_id).entries
     kept = next(each.fields["result_hash"] for each in entries if each.fields.get("researcher") == "web")
     Store(tmp_path).archive.path(str(kept)).write_bytes(b"damaged")
-    again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), without_researchers)
+    again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), rebuild_pi_offline)
     assert "Maud Ferris" in again.result.answer
     assert "its answer is lost" in again.result.dispatches[0].outcome + again.result.dispatches[1].outcome
 
@@ -198,7 +198,7 @@ async def test_an_answer_whose_archived_body_is_damaged_is_lost_and_nothing_else
 async def test_evidence_whose_archived_body_is_damaged_is_a_gap(tmp_path):
     result = await a_pi(tmp_path, {"web": citing(cited())}).research(QUESTION)
     Store(tmp_path).archive.path(str(result.citations[0].text_hash)).write_bytes(b"damaged")
-    again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), without_researchers)
+    again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), rebuild_pi_offline)
     assert again.result.citations == ()
     assert cited().locator in [each.topic for each in again.result.gaps]
 

@@ -8,7 +8,7 @@ import pytest
 from marchwarden.audit.verify import verify
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.orchestrator.external import Registry
+from marchwarden.orchestrator.external import ExternalRegistry
 from marchwarden.orchestrator.health import healths
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
@@ -20,15 +20,15 @@ SERVER = Path(__file__).with_name("library.mjs")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
-def a_registry(folder: Path, mode: str) -> Registry:
+def a_registry(folder: Path, mode: str) -> ExternalRegistry:
     path = folder / "researchers.toml"
     path.write_text(
         f"[library]\npurpose = 'Answers from a catalogue.'\ncommand = ['node', '{SERVER}']\nenv = ['LIBRARY_MODE']\n"
     )
-    return Registry.load(path, {"LIBRARY_MODE": mode})
+    return ExternalRegistry.load(path, {"LIBRARY_MODE": mode})
 
 
-def a_pi(folder: Path, registry: Registry) -> PrincipalInvestigator:
+def a_pi(folder: Path, registry: ExternalRegistry) -> PrincipalInvestigator:
     one_note = an_investigator(folder, source=MemorySource([BRIDGE]))  # one source alone settles nothing
     shelf = Member("shelf", "Our own notes.", one_note, given=True)
     roster = Roster([shelf, *(registry.member(name) for name in registry.entries)])
@@ -69,12 +69,12 @@ async def test_health_says_what_is_up_and_what_is_down(tmp_path):
 async def test_a_command_that_does_not_exist_is_down_not_an_error(tmp_path):
     path = tmp_path / "researchers.toml"
     path.write_text("[ghost]\ncommand = ['no-such-command-anywhere']\n")
-    (ghost,) = await healths(Registry.load(path, {}))
+    (ghost,) = await healths(ExternalRegistry.load(path, {}))
     assert not ghost.well
 
 
 def test_no_file_lists_nobody(tmp_path):
-    assert Registry.load(tmp_path / "none.toml", {}).entries == {}
+    assert ExternalRegistry.load(tmp_path / "none.toml", {}).entries == {}
 
 
 @pytest.mark.parametrize(
@@ -91,5 +91,5 @@ def test_a_mistake_in_the_file_is_told_with_its_place(tmp_path, text, told):
     path = tmp_path / "researchers.toml"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=r"researchers\.toml") as refused:
-        Registry.load(path, {})
+        ExternalRegistry.load(path, {})
     assert told in str(refused.value)

@@ -15,7 +15,7 @@ from marchwarden.mcp.server import build_server
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.orchestrator.dispatch import run_of
-from marchwarden.orchestrator.offline import without_researchers
+from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.orchestrator.pi import PURPOSE
 from marchwarden.orchestrator.roster import Roster
 from marchwarden.protocols import Progress
@@ -167,7 +167,7 @@ async def test_a_fork_has_another_mind_conclude_from_the_same_answers(tmp_path):
 async def test_a_trace_that_does_not_say_who_was_there_is_no_run_of_a_pi(tmp_path):
     alone = await an_investigator(tmp_path).research(OPENING)
     with pytest.raises(MalformedTrace, match="which researchers"):
-        await rerun(Store(tmp_path), alone.trace_id, ExtractiveMind(), without_researchers)
+        await rerun(Store(tmp_path), alone.trace_id, ExtractiveMind(), rebuild_pi_offline)
 
 
 async def test_a_pi_cut_short_while_a_researcher_works_goes_on_with_that_researchers_run(tmp_path):

@@ -13,8 +13,8 @@ from marchwarden.contract import Depth, DiscoveryEvent, GapCategory, OpenQuestio
 from marchwarden.core.notebook import Draft, Plan, Thought
 from marchwarden.errors import ResearcherUnavailable
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.orchestrator.shared_budget import DISPATCHES, FEWEST_TOKENS, Grant, Purse
-from marchwarden.protocols import Mind, ProgressSink, quiet
+from marchwarden.orchestrator.shared_budget import DISPATCHES, FEWEST_TOKENS, Grant, SharedBudget
+from marchwarden.protocols import Mind, ProgressSink, ignore_progress
 from tests.orchestrator.researchers import QUESTION, Reply, ScriptedResearcher, a_pi, cited, gap, holds, member
 
 NAMES = ("alpha", "beta", "gamma", "delta")
@@ -36,7 +36,7 @@ def spending(draw: st.DrawFn) -> tuple[int, list[float], list[float]]:
 @given(spending(), st.integers(1, 20), st.integers(1, 16))
 def test_a_purse_gives_no_more_than_it_holds_and_takes_back_what_is_left(drawn, sources, dispatches):
     tokens, weights, shares = drawn
-    purse = Purse(tokens, sources, dispatches)
+    purse = SharedBudget(tokens, sources, dispatches)
     waiting = list(purse.split(weights))
     granted = len(waiting)
     taken = sum(grant.sources for grant in waiting)
@@ -57,8 +57,8 @@ def test_a_purse_gives_no_more_than_it_holds_and_takes_back_what_is_left(drawn, 
 
 
 def test_the_first_dispatches_share_most_of_it_by_weight_and_the_rest_is_kept_for_what_they_turn_up():
-    assert Purse(20_000, 10, 8).split([1.0, 0.5]) == [Grant(9_000, 4), Grant(5_000, 2)]
-    assert Purse(2_500, 10, 8).split([1.0, 0.5, 0.5]) == [Grant(1_333, 4), Grant(1_166, 2)]
+    assert SharedBudget(20_000, 10, 8).split([1.0, 0.5]) == [Grant(9_000, 4), Grant(5_000, 2)]
+    assert SharedBudget(2_500, 10, 8).split([1.0, 0.5, 0.5]) == [Grant(1_333, 4), Grant(1_166, 2)]
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Watched(ScriptedResearcher):
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         assert constraints is not None
         self.ledger.lend(constraints)

@@ -24,11 +24,11 @@ from marchwarden.contract import (
 from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Thought, Usage
 from marchwarden.evidence.confidence import Rubric
 from marchwarden.reports.bundle import Bundle, Run, source_texts
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import page
-from marchwarden.storage.record import Opening, Record, ThinkStep
+from marchwarden.storage.record import RunHeader, RunRecord, ThinkStep
 from marchwarden.storage.store import Store
-from marchwarden.storage.trace import Entry, Json
+from marchwarden.storage.trace import Json, TraceEntry
 
 TODAY = date(2026, 11, 16)
 QUESTION = "How long is the main span of the Alder Bridge?"
@@ -140,8 +140,8 @@ def noted(store: Store, told: Told) -> str:
     return record.trace_id
 
 
-def _opening(told: Told) -> Opening:
-    return Opening(
+def _opening(told: Told) -> RunHeader:
+    return RunHeader(
         request=ResearchRequest.model_validate({"question": told.question}),
         researcher=told.researcher,
         source="web",
@@ -151,7 +151,7 @@ def _opening(told: Told) -> Opening:
     )
 
 
-async def _walked(record: Record, told: Told) -> None:
+async def _walked(record: RunRecord, told: Told) -> None:
     async def plan() -> Thought[Plan]:
         return Thought(Plan(tuple(map(Query, told.searches))), 600, usage=Usage(500, 100, 0, 0))
 
@@ -241,7 +241,7 @@ def prices() -> Prices:
 
 def bundle_of(folder: Path, told: Told) -> Bundle:
     store = Store(folder)
-    return gathered(store, written(store, told), TODAY)
+    return load_bundle(store, written(store, told), TODAY)
 
 
 def unwritten(told: Told) -> Bundle:
@@ -254,7 +254,7 @@ def unwritten(told: Told) -> Bundle:
         known = {"locator": each.locator, "content_hash": document.content_hash, "text_hash": document.text_hash}
         actions.append(("fetch", each.locator, {**known, "content_length": 9, "result": {"title": each.title}}))
     entries = tuple(
-        Entry(step, action, "2026-11-16T00:58:54.855Z", key, {"key": key, "elapsed": step / 10, **fields}, "")
+        TraceEntry(step, action, "2026-11-16T00:58:54.855Z", key, {"key": key, "elapsed": step / 10, **fields}, "")
         for step, (action, key, fields) in enumerate(actions, 1)
     )
     run = Run(result.trace_id, opening, entries)

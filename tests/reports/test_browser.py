@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import page
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import one_line
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     store = Store(folder / "traces")
     path = folder / "report.html"
-    path.write_text(page(gathered(store, a_pi_run(store), TODAY), prices()), encoding="utf-8")
+    path.write_text(page(load_bundle(store, a_pi_run(store), TODAY), prices()), encoding="utf-8")
     return path
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from marchwarden.errors import MalformedTrace, UnknownTrace
 from marchwarden.reports.bundle import found_by
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, written
 
@@ -14,7 +14,7 @@ SPAN = Cited("https://example.org/a#top", "The span is 212 metres long.", "Spans
 
 def test_a_pi_run_comes_with_the_runs_of_those_it_asked(tmp_path: Path):
     store = Store(tmp_path)
-    bundle = gathered(store, a_pi_run(store), TODAY)
+    bundle = load_bundle(store, a_pi_run(store), TODAY)
     assert bundle.verified and bundle.made_on == TODAY
     assert [member.dispatch.researcher for member in bundle.members] == ["web", "files"]
     assert [found_by(bundle, each) for each in bundle.result.dispatches] == [[1], [2], []]
@@ -26,14 +26,14 @@ def test_a_run_that_was_asked_something_else_is_not_shown_as_a_members(tmp_path:
     store = Store(tmp_path)
     trace_id = a_pi_run(store)
     other = written(store, Told("It is red. [1]", [SPAN], question="What colour is it?"))
-    shutil.copy(store.path(other), store.path(gathered(store, trace_id, TODAY).members[0].run.trace_id))
-    assert [each.dispatch.researcher for each in gathered(store, trace_id, TODAY).members] == ["files"]
+    shutil.copy(store.path(other), store.path(load_bundle(store, trace_id, TODAY).members[0].run.trace_id))
+    assert [each.dispatch.researcher for each in load_bundle(store, trace_id, TODAY).members] == ["files"]
 
 
 def test_excerpts_of_one_document_stand_together_under_their_own_numbers(tmp_path: Path):
     store = Store(tmp_path)
     other = Cited("https://example.org/b", "The deck is 31 metres above the water.")
-    bundle = gathered(store, written(store, Told("One. [1]\n\nTwo. [2]\n\nThree. [3]", [SPAN, other, SPAN])), TODAY)
+    bundle = load_bundle(store, written(store, Told("One. [1]\n\nTwo. [2]\n\nThree. [3]", [SPAN, other, SPAN])), TODAY)
     assert [[each.number for each in source.citations] for source in bundle.sources] == [[1, 3], [2]]
 
 
@@ -41,7 +41,7 @@ def test_a_lost_body_is_a_text_that_is_not_there_and_a_failed_check(tmp_path: Pa
     store = Store(tmp_path)
     trace_id = written(store, Told("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()
-    bundle = gathered(store, trace_id, TODAY)
+    bundle = load_bundle(store, trace_id, TODAY)
     assert bundle.sources[0].text is None
     assert not bundle.verified
 
@@ -53,9 +53,9 @@ def test_a_run_that_is_unfinished_damaged_or_unknown_has_no_report(tmp_path: Pat
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
     with pytest.raises(MalformedTrace, match="marchwarden resume"):
-        gathered(store, trace_id, TODAY)
+        load_bundle(store, trace_id, TODAY)
     path.write_bytes(b"".join([*lines[:3], lines[3].replace(b"a", b"b"), *lines[4:]]))
     with pytest.raises(MalformedTrace, match=r"line 4.*marchwarden verify"):
-        gathered(store, trace_id, TODAY)
+        load_bundle(store, trace_id, TODAY)
     with pytest.raises(UnknownTrace):
-        gathered(store, "../../etc/passwd", TODAY)
+        load_bundle(store, "../../etc/passwd", TODAY)

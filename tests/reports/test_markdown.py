@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.reports.markdown import escape_line, markdown
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import printable
@@ -28,7 +28,7 @@ def test_any_text_is_shown_as_it_stands(text: str):
 
 def test_the_whole_run_in_markdown(tmp_path: Path):
     store = Store(tmp_path)
-    text = markdown(gathered(store, a_pi_run(store), TODAY))
+    text = markdown(load_bundle(store, a_pi_run(store), TODAY))
     assert text.startswith("# How long is the main span of the Alder Bridge?\n")
     assert "212 metres long. [^1]" in text and "compare [^1] with [^2]." in text
     assert "**Verified on 16 November 2026: all 5 checks hold.**" in text

@@ -11,7 +11,7 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.reports.confidence_view import weighed
 from marchwarden.reports.labels import GAPS, seconds
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import page, style_sheet
 from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, bundle_of, page_of, prices, written
@@ -22,7 +22,7 @@ SPAN = Cited("https://example.org/a", "The span is 212 metres long.", "Spans")
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     store = Store(tmp_path_factory.mktemp("traces"))
-    return page(gathered(store, a_pi_run(store), TODAY), prices())
+    return page(load_bundle(store, a_pi_run(store), TODAY), prices())
 
 
 def text_of(html: str, name: str) -> str:
@@ -59,7 +59,7 @@ def test_what_failed_stands_in_the_stamp_and_the_excerpt_is_still_shown(tmp_path
     store = Store(tmp_path)
     trace_id = written(store, Told("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()
-    report = page(gathered(store, trace_id, TODAY), prices())
+    report = page(load_bundle(store, trace_id, TODAY), prices())
     assert "Not verified" in report and "2 of 5 checks failed" in report
     assert "missing from the archive" in report
     assert "shown as it was cited" in text_of(report, "sources")

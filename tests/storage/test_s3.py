@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner, Result
 
-from marchwarden.audit.catalog import Shelf
+from marchwarden.audit.catalog import RunCatalog
 from marchwarden.audit.replay import differences
 from marchwarden.audit.verify import verify
 from marchwarden.cli.commands.ui import house
@@ -19,7 +19,7 @@ from marchwarden.cli.main import marchwarden
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
 from marchwarden.loop.investigator import Investigator
-from marchwarden.mcp.serve import LEDGER, Stand
+from marchwarden.mcp.serve import LEDGER, ServeOptions
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.settings import Settings
 from marchwarden.storage.store import Store
@@ -177,7 +177,7 @@ def test_every_command_that_looks_at_a_run_finds_it_in_the_bucket(tmp_path, plac
     assert written.exit_code == 0, written.output
     assert "1931" in (tmp_path / "report.html").read_text()
     page = house(settings_of(place, service, tmp_path / "other"), Path(place))
-    assert [run.trace_id for run in Shelf(page.store).runs()] == [run_there]
+    assert [run.trace_id for run in RunCatalog(page.store).runs()] == [run_there]
 
 
 def test_what_is_for_folders_alone_says_so(tmp_path, place, service):
@@ -188,5 +188,5 @@ def test_what_is_for_folders_alone_says_so(tmp_path, place, service):
 
 
 def test_a_server_keeps_its_ledger_on_its_own_machine_where_traces_are_in_a_bucket(tmp_path, place, service):
-    stood = Stand("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
+    stood = ServeOptions("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
     assert stood.ledger == tmp_path / "nearby" / LEDGER

@@ -11,11 +11,11 @@ from temporalio.client import Client
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind, Researcher
 from marchwarden.storage.store import Store
-from marchwarden.temporal.activities import Duties
-from marchwarden.temporal.connection import Engine
+from marchwarden.temporal.activities import Activities
+from marchwarden.temporal.connection import TemporalConnection
 from marchwarden.temporal.messages import PI, Member
-from marchwarden.temporal.researcher import FleetResearcher
-from marchwarden.temporal.worker import Service
+from marchwarden.temporal.researcher import TemporalResearcher
+from marchwarden.temporal.worker import TemporalWorker
 from tests.investigating import an_investigator
 from tests.temporal.engine import Server
 from tests.world.memory import MemorySource
@@ -41,18 +41,18 @@ class Crew:
         return [Member(name, name, f"the shelf {name}") for name in (*self.sources, *self.extra)]
 
     @asynccontextmanager
-    async def at_work(self, server: Server) -> AsyncIterator[FleetResearcher]:
-        client = await Engine.of(server.address, {}).connect()
-        duties = Duties(self.build, self.think, ExtractiveMind(), Store(self.folder))
-        service = Service([PI, *self.sources, *self.extra], duties)
+    async def at_work(self, server: Server) -> AsyncIterator[TemporalResearcher]:
+        client = await TemporalConnection.of(server.address, {}).connect()
+        duties = Activities(self.build, self.think, ExtractiveMind(), Store(self.folder))
+        service = TemporalWorker([PI, *self.sources, *self.extra], duties)
         stop = anyio.Event()
         async with anyio.create_task_group() as group:
             group.start_soon(service.serve, client, stop.wait)
             try:
-                yield FleetResearcher(client, self.members())
+                yield TemporalResearcher(client, self.members())
             finally:
                 stop.set()
 
 
 async def client_of(server: Server) -> Client:
-    return await Engine.of(server.address, {}).connect()
+    return await TemporalConnection.of(server.address, {}).connect()

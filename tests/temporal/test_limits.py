@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from marchwarden.audit.prices import Price, Prices
-from marchwarden.cli.commands.worker import Bench
+from marchwarden.cli.commands.worker import ResearcherPool
 from marchwarden.contract import ResearchConstraints
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
@@ -25,14 +25,14 @@ pytest.importorskip("temporalio", reason="the client of Temporal is not installe
 
 from temporalio.worker import Worker
 
-from marchwarden.temporal.connection import Engine
+from marchwarden.temporal.connection import TemporalConnection
 from marchwarden.temporal.limit_workflow import LIMITS, Limit
-from marchwarden.temporal.limiter import FleetPurse, Limiter, Limits, Rate
+from marchwarden.temporal.limiter import Limiter, Limits, Rate, SpendingLimit
 from marchwarden.temporal.messages import Member
 from marchwarden.temporal.model_calls import Call, Outcome
-from marchwarden.temporal.model_proxy_client import Telling
-from marchwarden.temporal.researcher import FleetResearcher
-from marchwarden.temporal.worker import Service
+from marchwarden.temporal.model_proxy_client import ProxyClient
+from marchwarden.temporal.researcher import TemporalResearcher
+from marchwarden.temporal.worker import TemporalWorker
 from tests.temporal.crew import client_of
 
 MODEL = "anthropic:claude-sonnet-4-6"
@@ -98,7 +98,7 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
     call = Call("slot", "world", Request("", "", "", {}), 10, 1.0)
     async with Worker(await client_of(server), task_queue=LIMITS, workflows=[Limit]):
         limiter = Limiter(await client_of(server), Limits(dollars_a_day=25.0))
-        purse = FleetPurse(limiter, prices)
+        purse = SpendingLimit(limiter, prices)
         async with purse.paying(call) as settle:
             settle(Outcome(Completion("", usage=Usage(output=4))))
         async with purse.paying(call), purse.paying(call):
@@ -110,15 +110,15 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
 async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_answered(tmp_path, server, world):
     asking = {**world.models.environ("anthropic", Orders(run="spending")), "MARCHWARDEN_MODEL": MODEL}
     settings = Settings.of(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
-    client = await Engine.of(server.address, settings.environ).connect()
+    client = await TemporalConnection.of(server.address, settings.environ).connect()
     store = Store(settings.trace_dir)
     limiter = Limiter(client, Limits(dollars_a_day=DOLLARS))
-    telling = Telling(settings.environ, store.place)
-    bench = Bench(settings, store, telling, limiter)
-    asked = FleetResearcher(client, [Member("web", "web")])
+    telling = ProxyClient(settings.environ, store.place)
+    bench = ResearcherPool(settings, store, telling, limiter)
+    asked = TemporalResearcher(client, [Member("web", "web")])
     stop = anyio.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(Service(["web"], bench.duties()).serve, client, stop.wait)
+        group.start_soon(TemporalWorker(["web"], bench.duties()).serve, client, stop.wait)
         results = [
             await asked.research(question(at), constraints=ResearchConstraints.model_validate(FEW)) for at in range(2)
         ]

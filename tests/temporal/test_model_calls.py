@@ -15,7 +15,7 @@ from marchwarden.minds.llm.model import Completion, ModelFailed, Request
 from marchwarden.minds.llm.unavailable import SilentModel
 from marchwarden.storage.notes import FolderNotes
 from marchwarden.temporal.model_calls import OUTCOME, Call, KeptModel, Outcome
-from marchwarden.temporal.model_proxy import Teller
+from marchwarden.temporal.model_proxy import ModelProxy
 
 REQUEST = Request("be brief", "what is a bridge?", "Plan", {})
 ANSWER = Outcome(Completion("a road over water", usage=Usage(10, 5)))
@@ -111,7 +111,7 @@ async def test_a_call_that_was_never_sent_costs_nothing(tmp_path):
 
 async def test_a_teller_keeps_what_a_model_said_and_that_it_failed(tmp_path: Path):
     notes = FolderNotes(tmp_path)
-    outcome = await Teller({}, notes).tell(Call("calls/a-run/x-1", "anthropic:claude", REQUEST, 100, 5.0))
+    outcome = await ModelProxy({}, notes).tell(Call("calls/a-run/x-1", "anthropic:claude", REQUEST, 100, 5.0))
     assert outcome.failure is not None
     assert "ANTHROPIC_API_KEY" in outcome.failure.detail
     assert notes.read("calls/a-run/x-1/answered") == OUTCOME.dump_json(outcome)

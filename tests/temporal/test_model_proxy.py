@@ -11,8 +11,8 @@ from marchwarden.errors import StorageError
 from marchwarden.minds.llm.model import Request
 from marchwarden.storage.notes import FolderNotes
 from marchwarden.temporal.model_calls import OUTCOME, Call, Failure, Outcome
-from marchwarden.temporal.model_proxy import Teller, Window, listening
-from marchwarden.temporal.model_proxy_client import LONGEST_NAME, Line, Telling, socket_of
+from marchwarden.temporal.model_proxy import ModelProxy, ProxyServer, listening
+from marchwarden.temporal.model_proxy_client import LONGEST_NAME, ProxyClient, ProxyConnection, socket_of
 from tests.cli.in_process import bare_environment
 
 
@@ -23,7 +23,7 @@ def a_call(slot: str = "calls/a-run/x-1", model: str = "anthropic:claude") -> Ca
 
 async def test_workers_of_one_place_and_environment_share_a_teller(tmp_path):
     environ = {**bare_environment(), "XDG_RUNTIME_DIR": str(tmp_path)}
-    one, other = Telling(environ, str(tmp_path / "traces")), Telling(environ, str(tmp_path / "traces"))
+    one, other = ProxyClient(environ, str(tmp_path / "traces")), ProxyClient(environ, str(tmp_path / "traces"))
     assert await one.process() == await other.process()
     outcome = await other.call(a_call())
     assert outcome is not None
@@ -60,8 +60,8 @@ async def test_a_window_stays_open_for_who_is_there_and_keeps_the_answers_of_who
     notes = FolderNotes(tmp_path / "notes")
     socket = socket_of({}, str(tmp_path))
     async with anyio.create_task_group() as group:
-        group.start_soon(Window(Teller({}, notes), linger_sec=0.2).open, listening(socket))
-        line = await Line.to(socket)
+        group.start_soon(ProxyServer(ModelProxy({}, notes), linger_sec=0.2).open, listening(socket))
+        line = await ProxyConnection.to(socket)
         assert line is not None
         assert line.teller == os.getpid()
         line.calls.write(OUTCOME.dump_json(Outcome()) + b"\n")
@@ -77,6 +77,6 @@ async def test_a_window_stays_open_for_who_is_there_and_keeps_the_answers_of_who
 async def test_a_call_that_was_withdrawn_is_not_made(tmp_path):
     notes = FolderNotes(tmp_path)
     notes.write("calls/a-run/x-1/sent", b"withdrawn")
-    outcome = await Teller({}, notes).tell(a_call())
+    outcome = await ModelProxy({}, notes).tell(a_call())
     assert outcome.failure == Failure("the call was withdrawn before it was made")
     assert notes.read("calls/a-run/x-1/answered") is None

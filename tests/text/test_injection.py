@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from marchwarden.text.injection import is_order
     ],
 )
 def test_a_sentence_that_tells_its_reader_what_to_say_is_an_order(text):
-    assert is_order(text)
+    assert is_injection(text)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_a_sentence_that_tells_its_reader_what_to_say_is_an_order(text):
     ],
 )
 def test_a_sentence_that_states_something_is_none(text):
-    assert not is_order(text)
+    assert not is_injection(text)

@@ -1,11 +1,11 @@
 import pytest
 
 from marchwarden.text.negation import Polarity, denies, spelled
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 
 def opposed(one: str, other: str) -> bool:
-    stems = Stems()
+    stems = WordStemmer()
     return Polarity(stems).opposed(frozenset(stems.of_everything(one)), frozenset(stems.of_everything(other)))
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.text.numbers import Figure, Moment, figures_in
+from marchwarden.text.numbers import Figure, Moment, parse_numbers
 
 
 @pytest.mark.parametrize(
@@ -17,13 +17,13 @@ from marchwarden.text.numbers import Figure, Moment, figures_in
     ],
 )
 def test_quantities_are_read_with_their_scale_and_unit(text: str, value: float, unit: str) -> None:
-    (figure,) = figures_in(text).quantities
+    (figure,) = parse_numbers(text).quantities
     assert (figure.value, figure.unit) == (value, unit)
 
 
 @pytest.mark.parametrize("text", ["version 3.11.4 of it", "see RFC-2119", "at 10.0.0.1", "p53 and v2", "on 2/3/2020"])
 def test_names_and_versions_are_no_quantities(text: str) -> None:
-    assert figures_in(text).quantities == ()
+    assert parse_numbers(text).quantities == ()
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_names_and_versions_are_no_quantities(text: str) -> None:
     ],
 )
 def test_dates_are_read_however_they_are_written(text: str, moment: Moment) -> None:
-    assert figures_in(text).moments == (moment,)
-    assert figures_in(text).quantities == ()
+    assert parse_numbers(text).moments == (moment,)
+    assert parse_numbers(text).quantities == ()
 
 
 def test_a_date_told_less_exactly_agrees_with_the_exact_one() -> None:
@@ -48,7 +48,7 @@ def test_a_date_told_less_exactly_agrees_with_the_exact_one() -> None:
 
 def test_rounding_is_no_difference_but_a_small_whole_number_is_exact() -> None:
     def of(text: str) -> Figure:
-        return figures_in(text).quantities[0]
+        return parse_numbers(text).quantities[0]
 
     assert of("1.2 million people").agrees(of("1,234,567 people"))
     assert of("12.0 cm").agrees(of("12 cm"))
@@ -57,5 +57,5 @@ def test_rounding_is_no_difference_but_a_small_whole_number_is_exact() -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_read_for_figures(text: str) -> None:
-    found = figures_in(text)
+    found = parse_numbers(text)
     assert all(figure.slack >= 0 for figure in found.quantities)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.text.words import STOP_WORDS, Stems, words
+from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 
 def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None:
@@ -18,26 +18,26 @@ def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None
 
 
 def test_forms_of_a_word_share_one_stem_and_empty_words_have_none() -> None:
-    stems = Stems()
+    stems = WordStemmer()
     assert stems.of("The researcher ran out of budgets") == stems.of("researchers run on a budget")
 
 
 def test_a_text_of_empty_words_still_has_words_to_search_for() -> None:
-    stems = Stems()
+    stems = WordStemmer()
     assert stems.of("to be") == ()
     assert stems.of_everything("to be") == ("to", "be")
 
 
 @given(st.text(max_size=300))
 def test_stems_of_any_text_are_never_empty_strings_and_stay_the_same_when_asked_again(text: str) -> None:
-    stems = Stems()
+    stems = WordStemmer()
     first = stems.of(text)
     assert all(first) or not first
     assert stems.of(text) == first
-    assert first == Stems().of(text)
+    assert first == WordStemmer().of(text)
 
 
 @given(st.text(max_size=200))
 def test_no_content_word_is_lost(text: str) -> None:
     content = [word for word in words(text) if word not in STOP_WORDS]
-    assert len(Stems().of(text)) == len(content)
+    assert len(WordStemmer().of(text)) == len(content)

@@ -15,14 +15,14 @@ from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
 from marchwarden.audit.prices import Price, Prices
-from marchwarden.audit.replay import without_source
+from marchwarden.audit.replay import rebuild_offline
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput
-from marchwarden.protocols import Progress, ProgressSink, Researcher, quiet
+from marchwarden.protocols import Progress, ProgressSink, Researcher, ignore_progress
 from marchwarden.storage.store import Store
-from marchwarden.ui.ask_form import Wish
-from marchwarden.ui.dependencies import House
+from marchwarden.ui.ask_form import AskForm
+from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.serve import serve_page
 from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
@@ -47,22 +47,22 @@ class WaitingSource(MemorySource):
 
 
 def a_house(
-    folder: Path, source: MemorySource | None = None, build: Callable[[Wish], Researcher] | None = None
-) -> House:
+    folder: Path, source: MemorySource | None = None, build: Callable[[AskForm], Researcher] | None = None
+) -> UiDependencies:
     """Everybody is the investigator over this source; a folder that is not there is refused as by the command."""
 
-    def built(wish: Wish) -> Researcher:
+    def built(wish: AskForm) -> Researcher:
         for name in wish.folders:
             if not Path(name).exists():
                 raise InvalidInput(f"there is no folder or file {name!r}")
         return an_investigator(folder, source=source)
 
-    return House(
+    return UiDependencies(
         store=Store(folder),
         prices=PRICES,
         build=build or built,
         again=lambda _opening: an_investigator(folder),
-        rebuild=without_source,
+        rebuild=rebuild_offline,
         names=("web", "arxiv"),
     )
 
@@ -118,7 +118,7 @@ class Page:
 
 
 @asynccontextmanager
-async def opened(house: House) -> AsyncIterator[Page]:
+async def opened(house: UiDependencies) -> AsyncIterator[Page]:
     addresses: list[str] = []
     there = anyio.Event()
 
@@ -139,7 +139,7 @@ async def opened(house: House) -> AsyncIterator[Page]:
 
 
 @contextmanager
-def served(house: House) -> Iterator[str]:
+def served(house: UiDependencies) -> Iterator[str]:
     """The same from a thread of its own, for a browser that is driven from this one; its address."""
     with start_blocking_portal() as portal:
         future, address = portal.start_task(partial(_served, house))
@@ -149,7 +149,7 @@ def served(house: House) -> Iterator[str]:
             future.cancel()
 
 
-async def _served(house: House, *, task_status: anyio.abc.TaskStatus[str]) -> None:
+async def _served(house: UiDependencies, *, task_status: anyio.abc.TaskStatus[str]) -> None:
     await serve_page(house, 0, task_status.started)
 
 
@@ -168,7 +168,7 @@ class Team:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         await progress(Progress("", "plan", "asks everybody", token_budget=20_000))
         for name in self.members:
@@ -192,7 +192,7 @@ class Telling:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         for each in self.strings:
             await progress(Progress("", f"{each.split()[0]} {each}", each, tokens_used=1, token_budget=2, sources=1))

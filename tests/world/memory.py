@@ -7,7 +7,7 @@ import anyio
 
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.protocols import Tell
+from marchwarden.protocols import StatusCallback
 
 
 def note(locator: str, text: str, title: str = "") -> Document:
@@ -45,7 +45,7 @@ class MemorySource:
     def settings(self) -> Mapping[str, object]:
         return {"documents": len(self.documents)}
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         await tell(f"{len(self.documents)} documents are here")
 
     def guide(self) -> str:

@@ -19,7 +19,7 @@ Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Errand:
+class DispatchSummary:
     """What a PI's result says about one researcher it asked. Without a trace id it gave no answer."""
 
     researcher: str
@@ -28,7 +28,7 @@ class Errand:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """One run as a list shows it. `words` is what a search looks through."""
 
     trace_id: str
@@ -43,7 +43,7 @@ class Summary:
     citations: int = 0
     tokens: int = 0
     seconds: float = 0.0
-    errands: tuple[Errand, ...] = ()
+    errands: tuple[DispatchSummary, ...] = ()
     words: str = ""
 
     @property
@@ -52,20 +52,20 @@ class Summary:
         return " ".join(self.question.casefold().split())
 
 
-class Shelf:
+class RunCatalog:
     """All runs of a store, the latest first."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: dict[str, tuple[Stamp, Summary]] = {}
+        self._read: dict[str, tuple[Stamp, RunSummary]] = {}
 
-    def runs(self) -> list[Summary]:
+    def runs(self) -> list[RunSummary]:
         """Every run whose trace says at least what was asked."""
         found = [self._summary(trace_id, stamp) for trace_id, stamp in self._store.stamps().items()]
         asked = [summary for summary in found if summary.question]
         return sorted(asked, key=lambda summary: summary.began, reverse=True)
 
-    def _summary(self, trace_id: str, stamp: Stamp) -> Summary:
+    def _summary(self, trace_id: str, stamp: Stamp) -> RunSummary:
         known = self._read.get(trace_id)
         if known and known[0] == stamp:
             return known[1]
@@ -73,12 +73,12 @@ class Shelf:
             with self._store.open(trace_id) as file:
                 summary = summary_of(trace_id, *_ends(file, stamp.size))
         except (OSError, UnknownTrace):
-            summary = Summary(trace_id)
+            summary = RunSummary(trace_id)
         self._read[trace_id] = (stamp, summary)
         return summary
 
 
-def members(runs: Sequence[Summary]) -> set[str]:
+def members(runs: Sequence[RunSummary]) -> set[str]:
     """The runs that others made on their way. One that was called off is known by its question and its time."""
     named = {errand.trace_id for run in runs for errand in run.errands if errand.trace_id}
     lost = {(errand.researcher, errand.question): run for run in runs for errand in run.errands if not errand.trace_id}
@@ -89,24 +89,24 @@ def members(runs: Sequence[Summary]) -> set[str]:
     return named
 
 
-def searched(runs: Iterable[Summary], words: str) -> list[Summary]:
+def searched(runs: Iterable[RunSummary], words: str) -> list[RunSummary]:
     """The runs in which every word occurs: in the question, the answer, or what was cited."""
     wanted = words.casefold().split()
     return [run for run in runs if all(word in run.words for word in wanted)]
 
 
-def same_question(runs: Iterable[Summary], run: Summary) -> list[Summary]:
+def same_question(runs: Iterable[RunSummary], run: RunSummary) -> list[RunSummary]:
     """The finished runs that answer the same question, this one among them."""
     return [each for each in runs if each.finished and each.key == run.key]
 
 
-def summary_of(trace_id: str, first: bytes, last: bytes) -> Summary:
+def summary_of(trace_id: str, first: bytes, last: bytes) -> RunSummary:
     opening, ending = _parsed(first), _parsed(last)
     question, depth = "", ""
     match opening:
         case {"action": "start", "request": {"question": str(asked), **rest}}:
             question, depth = asked, str(rest.get("depth", "balanced"))
-    told = Summary(
+    told = RunSummary(
         trace_id,
         question=question,
         depth=depth,
@@ -119,7 +119,7 @@ def summary_of(trace_id: str, first: bytes, last: bytes) -> Summary:
     return _with_result(told, ending)
 
 
-def _with_result(told: Summary, ending: Fields) -> Summary:
+def _with_result(told: RunSummary, ending: Fields) -> RunSummary:
     match ending:
         case {
             "action": "result",
@@ -152,11 +152,11 @@ def _cited(citation: object) -> str:
     return ""
 
 
-def _errands(dispatches: object) -> Iterable[Errand]:
+def _errands(dispatches: object) -> Iterable[DispatchSummary]:
     for each in dispatches if isinstance(dispatches, list) else []:
         match each:
             case {"researcher": str(name), "question": str(question), **rest}:
-                yield Errand(name, question, str(rest.get("trace_id") or ""))
+                yield DispatchSummary(name, question, str(rest.get("trace_id") or ""))
 
 
 def _parsed(line: bytes) -> Fields:

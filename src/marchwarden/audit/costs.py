@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from marchwarden.audit.prices import Prices
 from marchwarden.core.notebook import Usage
 from marchwarden.storage.store import Store
-from marchwarden.storage.trace import Entry
+from marchwarden.storage.trace import TraceEntry
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Sum:
     unpriced: int
 
 
-def expenses(entries: Sequence[Entry], prices: Prices) -> Iterator[Expense]:
+def expenses(entries: Sequence[TraceEntry], prices: Prices) -> Iterator[Expense]:
     """Every thought of one run that cost something, failed ones included."""
     researcher = next((str(entry.fields.get("researcher")) for entry in entries if entry.action == "start"), "")
     for entry in entries:

@@ -15,7 +15,7 @@ from marchwarden.contract import CUT, MAX_EXCERPT, Citation, GapCategory
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import MalformedTrace, MarchwardenError, SourceError
 from marchwarden.protocols import Source
-from marchwarden.storage.record import Record
+from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import one_line
 
 SourceOf = Callable[[Citation], Source]
@@ -27,7 +27,7 @@ _WEB_HOST: Final = re.compile(r"https?://([^/?#:]*)", re.IGNORECASE)
 _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 
 
-class Standing(StrEnum):
+class SourceStatus(StrEnum):
     """How a cited document stands today. All but the first three leave its citations without it."""
 
     ALIVE = "alive"
@@ -39,8 +39,8 @@ class Standing(StrEnum):
     UNKNOWN = "unknown here"
 
 
-STANDS: Final = frozenset({Standing.ALIVE, Standing.MOVED, Standing.CHANGED})
-UNCHECKED: Final = frozenset({Standing.UNREACHABLE, Standing.UNKNOWN})
+STANDS: Final = frozenset({SourceStatus.ALIVE, SourceStatus.MOVED, SourceStatus.CHANGED})
+UNCHECKED: Final = frozenset({SourceStatus.UNREACHABLE, SourceStatus.UNKNOWN})
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Visit:
+class SourceCheck:
     """What became of one cited document. `lost` are those of its citations whose words are no longer there."""
 
     locator: str
     citations: tuple[int, ...]
-    standing: Standing
+    standing: SourceStatus
     detail: str
     lost: tuple[int, ...] = ()
 
@@ -68,7 +68,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Statement:
+class StatementStatus:
     """One statement of an answer, and which of its citations are lost or could not be looked at."""
 
     text: str
@@ -86,12 +86,14 @@ class Statement:
         return {**asdict(self), "support": self.support}
 
 
-async def revisit(record: Record, source_of: SourceOf, patience: Patience | None = None) -> tuple[Visit, ...]:
+async def recheck_sources(
+    record: RunRecord, source_of: SourceOf, patience: Patience | None = None
+) -> tuple[SourceCheck, ...]:
     """Fetch every document that a run's result cites again, each once, and say how it stands."""
     patience = patience or Patience()
     cited = _documents(record)
     late = f"the {patience.all_seconds:g} seconds for all of them were over"
-    visits = [each.stood(Standing.UNREACHABLE, late) for each in cited]
+    visits = [each.stood(SourceStatus.UNREACHABLE, late) for each in cited]
     turns = anyio.Semaphore(patience.at_once)
 
     async def look(at: int) -> None:
@@ -105,7 +107,7 @@ async def revisit(record: Record, source_of: SourceOf, patience: Patience | None
     return tuple(visits)
 
 
-def statements(answer: str, visits: Iterable[Visit]) -> tuple[Statement, ...]:
+def statements(answer: str, visits: Iterable[SourceCheck]) -> tuple[StatementStatus, ...]:
     """The statements of an answer, as grounding writes them, each with what is left of its support."""
     lost: set[int] = set()
     unchecked: set[int] = set()
@@ -117,7 +119,7 @@ def statements(answer: str, visits: Iterable[Visit]) -> tuple[Statement, ...]:
         numbers = tuple(dict.fromkeys(int(number) for number in _MARKER.findall(text)))
         if numbers:
             of_them = [tuple(number for number in numbers if number in which) for which in (lost, unchecked)]
-            found.append(Statement(text, numbers, *of_them))
+            found.append(StatementStatus(text, numbers, *of_them))
     return tuple(found)
 
 
@@ -139,11 +141,11 @@ class _Cited:
     def numbers(self) -> tuple[int, ...]:
         return tuple(number for number, _ in self.citations)
 
-    def stood(self, standing: Standing, detail: str, lost: Sequence[int] = ()) -> Visit:
-        return Visit(self.place, self.numbers, standing, one_line(detail), tuple(lost))
+    def stood(self, standing: SourceStatus, detail: str, lost: Sequence[int] = ()) -> SourceCheck:
+        return SourceCheck(self.place, self.numbers, standing, one_line(detail), tuple(lost))
 
 
-def _documents(record: Record) -> tuple[_Cited, ...]:
+def _documents(record: RunRecord) -> tuple[_Cited, ...]:
     """The documents a run's result cites, each once, in the order of their first citation."""
     result, trace_id = record.result, record.trace_id
     if result is None:
@@ -175,13 +177,13 @@ def _described(fetched: Mapping[str, object]) -> tuple[str, bool]:
     return "", False
 
 
-async def _visit(cited: _Cited, source_of: SourceOf, seconds: float) -> Visit:
+async def _visit(cited: _Cited, source_of: SourceOf, seconds: float) -> SourceCheck:
     try:
         source = source_of(cited.first)
     except SourceError as error:
         return _failed(cited, error)
     except MarchwardenError as error:
-        return cited.stood(Standing.UNKNOWN, str(error))
+        return cited.stood(SourceStatus.UNKNOWN, str(error))
     told = set(source.notices())
     try:
         with anyio.fail_after(seconds):
@@ -189,32 +191,34 @@ async def _visit(cited: _Cited, source_of: SourceOf, seconds: float) -> Visit:
     except SourceError as error:
         return _failed(cited, error)
     except TimeoutError:
-        return cited.stood(Standing.UNREACHABLE, f"no answer within {seconds:g} s")
+        return cited.stood(SourceStatus.UNREACHABLE, f"no answer within {seconds:g} s")
     return _compared(cited, found, [notice for notice in source.notices() if notice not in told])
 
 
-def _failed(cited: _Cited, error: SourceError) -> Visit:
+def _failed(cited: _Cited, error: SourceError) -> SourceCheck:
     if error.category is GapCategory.SOURCE_NOT_FOUND:
-        return cited.stood(Standing.GONE, error.detail, cited.numbers)
-    return cited.stood(Standing.UNREACHABLE, error.detail)
+        return cited.stood(SourceStatus.GONE, error.detail, cited.numbers)
+    return cited.stood(SourceStatus.UNREACHABLE, error.detail)
 
 
-def _compared(cited: _Cited, found: Document, left_out: Sequence[str]) -> Visit:
+def _compared(cited: _Cited, found: Document, left_out: Sequence[str]) -> SourceCheck:
     moved = f"it is at {found.locator} now" if _has_moved(cited.place, found.locator) else ""
     if cited.first.content_hash == found.content_hash or cited.first.text_hash == found.text_hash:
-        return cited.stood(Standing.MOVED, moved) if moved else cited.stood(Standing.ALIVE, "as it was")
+        return cited.stood(SourceStatus.MOVED, moved) if moved else cited.stood(SourceStatus.ALIVE, "as it was")
     text = _even(found.text)
     lost = [number for number, citation in cited.citations if not _stands(citation, text)]
     if lost and left_out and found.media_type != cited.media_type:
         # Less came than the run had read: that its words are missing from this proves nothing.
-        return cited.stood(Standing.UNREACHABLE, left_out[-1])
+        return cited.stood(SourceStatus.UNREACHABLE, left_out[-1])
     if lost:
         missing = "".join(f"[{number}]" for number in lost)
-        return cited.stood(Standing.LOST, _joined(moved, f"what {missing} cites does not stand there any more"), lost)
+        return cited.stood(
+            SourceStatus.LOST, _joined(moved, f"what {missing} cites does not stand there any more"), lost
+        )
     if cited.is_reported:
-        return cited.stood(Standing.MOVED if moved else Standing.ALIVE, moved or "what is cited stands there")
+        return cited.stood(SourceStatus.MOVED if moved else SourceStatus.ALIVE, moved or "what is cited stands there")
     return cited.stood(
-        Standing.MOVED if moved else Standing.CHANGED,
+        SourceStatus.MOVED if moved else SourceStatus.CHANGED,
         _joined(moved, "its text has changed, and what is cited still stands in it"),
     )
 

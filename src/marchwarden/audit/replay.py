@@ -14,9 +14,9 @@ from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Quer
 from marchwarden.core.passages import Passage
 from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.loop.investigator import Investigator
-from marchwarden.loop.recorded import Recorded
-from marchwarden.protocols import Mind, Tell
-from marchwarden.storage.record import Opening
+from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.protocols import Mind, StatusCallback
+from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
 
 _OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
@@ -32,13 +32,13 @@ class Rerun:
 
 
 @dataclass(frozen=True)
-class AbsentSource:
+class OfflineSource:
     """Stands where a run's source stood. Everything it knew is in the trace, or nowhere."""
 
     name: str
     settings: Mapping[str, object]
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         """There is nothing to prepare."""
 
     def guide(self) -> str:
@@ -55,7 +55,7 @@ class AbsentSource:
 
 
 @dataclass(frozen=True)
-class AbsentMind:
+class OfflineMind:
     """Stands where a run's model stood: its thoughts are in the trace, and it has no others."""
 
     model_id: str
@@ -71,22 +71,22 @@ class AbsentMind:
         raise ReplayDiverged(f"the trace holds no conclusion of {self.model_id} for {notebook.question!r}")
 
 
-Rebuild = Callable[[Store, Opening, Mind, Mind], Recorded]
+Rebuild = Callable[[Store, RunHeader, Mind, Mind], RecordedResearcher]
 """Makes the researcher of an earlier run out of its opening, the mind it had and the fallback, with nothing outside."""
 
 
-def without_source(store: Store, opening: Opening, mind: Mind, embedded: Mind) -> Recorded:
-    return Investigator(AbsentSource(opening.source, opening.settings), mind, store=store, fallback=embedded)
+def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, embedded: Mind) -> RecordedResearcher:
+    return Investigator(OfflineSource(opening.source, opening.settings), mind, store=store, fallback=embedded)
 
 
-async def rerun(store: Store, trace_id: str, embedded: Mind, rebuild: Rebuild = without_source) -> Rerun:
+async def rerun(store: Store, trace_id: str, embedded: Mind, rebuild: Rebuild = rebuild_offline) -> Rerun:
     """Run it again. The embedded mind thinks anew; a model is taken at its recorded word."""
     recorded = store.reread(trace_id)
     before, opening = recorded.result, recorded.opening
     if before is None:
         raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
     anew = opening.model_id == embedded.model_id
-    mind = embedded if anew else AbsentMind(opening.model_id, opening.conclusion_tokens)
+    mind = embedded if anew else OfflineMind(opening.model_id, opening.conclusion_tokens)
     try:
         with closed_sockets():
             after = await rebuild(store, opening, mind, embedded).rerun(trace_id, rethink=anew)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4, uuid5
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from marchwarden.core.request import checked
+from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.run import Answers, Task, answer_all
 from marchwarden.protocols import Researcher
@@ -82,7 +82,7 @@ def _task(line: str, place: str) -> Task:
     try:
         match json.loads(line):
             case {"id": str() | int() as name, **given}:
-                return Task(name, checked({str(key): value for key, value in given.items()}))
+                return Task(name, parse_request({str(key): value for key, value in given.items()}))
     except ValueError as error:
         raise InvalidInput(f"{place}: not JSON ({error})") from error
     except InvalidInput as error:

@@ -70,10 +70,10 @@ def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def _mind(settings: "Settings") -> Finding:
     from marchwarden.errors import InvalidInput
-    from marchwarden.minds.select import chosen_mind
+    from marchwarden.minds.select import select_mind
 
     try:
-        mind = chosen_mind(None, settings.environ)
+        mind = select_mind(None, settings.environ)
     except InvalidInput as error:
         return Finding("mind", "broken", str(error), "or set MARCHWARDEN_MODEL=extractive, which needs nothing")
     return Finding("mind", "ok", f"{mind.model_id} serves where --mind names no other")

@@ -108,11 +108,11 @@ def _researchers(settings: "Settings") -> list[Finding]:
     import anyio
 
     from marchwarden.errors import InvalidInput
-    from marchwarden.orchestrator.external import Registry
+    from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.orchestrator.health import healths
 
     try:
-        registry = Registry.load(settings.researchers, settings.environ)
+        registry = ExternalRegistry.load(settings.researchers, settings.environ)
     except InvalidInput as error:
         return [Finding("researchers.toml", "broken", str(error), f"mend {settings.researchers}")]
     if not registry.entries:

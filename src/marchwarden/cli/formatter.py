@@ -12,11 +12,11 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from marchwarden.audit.costs import Sum
-from marchwarden.audit.recheck import Standing, Statement, Visit
+from marchwarden.audit.recheck import SourceCheck, SourceStatus, StatementStatus
 from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
-from marchwarden.storage.trace import Entry
-from marchwarden.text.plural import counted
+from marchwarden.storage.trace import TraceEntry
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line, printable
 
 if TYPE_CHECKING:
@@ -103,15 +103,15 @@ def healths(found: "Sequence[Health]") -> RenderableType:
     return Group(*lines)
 
 
-def visits(found: Sequence[Visit]) -> RenderableType:
+def visits(found: Sequence[SourceCheck]) -> RenderableType:
     """How each cited document stands today, and what that comes to."""
-    tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in Standing]
+    tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in SourceStatus]
     verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in tallied if count) or 'none'}"
     all_stand = all(visit.stands for visit in found)
     return Group(*(part for each in found for part in _visit(each)), Text(verdict, _colour(good=all_stand)))
 
 
-def statements(found: Sequence[Statement]) -> RenderableType:
+def statements(found: Sequence[StatementStatus]) -> RenderableType:
     """The statements of an answer that are not what they were, and why."""
     shaken = [each for each in found if each.support != "stands"]
     if not shaken:
@@ -119,7 +119,7 @@ def statements(found: Sequence[Statement]) -> RenderableType:
     return Group(*_section("Statements to look at again", [_shaken(each) for each in shaken]))
 
 
-def steps(entries: Iterable[Entry]) -> RenderableType:
+def steps(entries: Iterable[TraceEntry]) -> RenderableType:
     """A run, step by step: what was done, why, and what came of it."""
     return Group(*(part for entry in entries for part in _step(entry)))
 
@@ -177,14 +177,14 @@ def _dispatches(found: Sequence[Dispatch]) -> list[RenderableType]:
     return lines
 
 
-def _visit(visit: Visit) -> Iterable[RenderableType]:
+def _visit(visit: SourceCheck) -> Iterable[RenderableType]:
     head = Text(f"{visit.standing.value:12} ", _colour(good=visit.stands))
     head.append(f"{_markers(visit.citations)} {one_line(visit.locator)}")
     yield _indented(head, 0)
     yield _indented(_text(one_line(visit.detail)), 13)
 
 
-def _shaken(statement: Statement) -> RenderableType:
+def _shaken(statement: StatementStatus) -> RenderableType:
     what = {"lost": "lost its support", "weakened": "lost part of its support"}.get(statement.support, "not checked")
     why = [f"{_markers(statement.lost)} lost"] if statement.lost else []
     why += [f"{_markers(statement.unchecked)} could not be looked at"] if statement.unchecked else []
@@ -221,7 +221,7 @@ def _entry(head: str, detail: str) -> RenderableType:
 def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
     cost = found.cost_metadata
     if verbose:
-        rounds = counted(cost.iterations_run, "iteration")
+        rounds = pluralize(cost.iterations_run, "iteration")
         spent = f"Cost: {cost.tokens_used} tokens, {rounds}, {cost.wall_time_sec:.2f} s"
         yield _text(f"{spent}, mind {one_line(cost.model_id, 80)}")
     else:
@@ -230,7 +230,7 @@ def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]
     yield _text(f"Trace: {one_line(found.trace_id, 60)}{note}")
 
 
-def _step(entry: Entry) -> Iterable[RenderableType]:
+def _step(entry: TraceEntry) -> Iterable[RenderableType]:
     elapsed = entry.fields.get("elapsed")
     when = f"{elapsed:8.3f} s" if isinstance(elapsed, int | float) else entry.timestamp
     yield (

@@ -27,12 +27,12 @@ def _latest_runs(context: click.Context, _parameter: click.Parameter, begun: str
     """The ids of the latest runs, each with what was asked."""
     from click.shell_completion import CompletionItem
 
-    from marchwarden.audit.catalog import Shelf
+    from marchwarden.audit.catalog import RunCatalog
     from marchwarden.storage.store import Store
     from marchwarden.text.sanitize import one_line
 
     store = Store.at(context.params.get("trace_dir") or context.obj.trace_dir, context.obj.environ)
-    runs = Shelf(store).runs()
+    runs = RunCatalog(store).runs()
     found = [run for run in runs if run.trace_id.startswith(begun)]
     return [CompletionItem(run.trace_id, help=one_line(run.question, 60)) for run in found[:MOST_COMPLETED]]
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from marchwarden.logs.setup import speaks_on_stderr
 from marchwarden.protocols import Progress
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 LEAD = ""
@@ -75,7 +75,7 @@ def _left(progress: Progress) -> str:
 
 
 def _sources(progress: Progress) -> str:
-    return counted(progress.sources, "source")
+    return pluralize(progress.sources, "source")
 
 
 @contextmanager

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.researchers.registry import Post
+from marchwarden.researchers.registry import ResearcherSpec
 
 if TYPE_CHECKING:
-    from marchwarden.loop.recorded import Recorded
-    from marchwarden.orchestrator.external import Registry
+    from marchwarden.loop.recorded import RecordedResearcher
+    from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.settings import Settings
-    from marchwarden.storage.record import Opening
+    from marchwarden.storage.record import RunHeader
     from marchwarden.storage.store import Store
 
 BUILT_IN = ("files", "database", "web", "arxiv")
@@ -23,7 +23,7 @@ SEARCH_SERVICES = ("TAVILY_API_KEY", "MARCHWARDEN_SEARXNG_URL")
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """What the command line said: names and a mind, if any, and the folders and databases to read."""
 
     names: tuple[str, ...] = ()
@@ -66,77 +66,79 @@ class Choice:
         _refuse_unknown(self.names, registry)
         return [name for name in registry.entries if not self.names or name in self.names]
 
-    def _posts(self, settings: "Settings") -> Iterator[Post]:
+    def _posts(self, settings: "Settings") -> Iterator[ResearcherSpec]:
         """Files and databases where they are given. Going outside is for who names it, pays for a search service, or
         gives nothing to read here: a question about one's own files is not sent to strangers unasked.
         """
         given = bool(self.folders or self.databases)
         outside = not given or any(settings.environ.get(name) for name in SEARCH_SERVICES)
         if self.folders:
-            yield Post("files", "files", folders=self.folders)
+            yield ResearcherSpec("files", "files", folders=self.folders)
         for number, database in enumerate(self.databases, 1):
-            yield Post("database" if number == 1 else f"database-{number}", "database", database=database)
+            yield ResearcherSpec("database" if number == 1 else f"database-{number}", "database", database=database)
         for name in OUTSIDE:
             if name in self.names or (outside and not self.names):
-                yield Post(name, name)
+                yield ResearcherSpec(name, name)
 
     def _pi(self, settings: "Settings", kept: Path, members: "list[Member]") -> "PrincipalInvestigator":
-        from marchwarden.minds.select import chosen_mind
+        from marchwarden.minds.select import select_mind
 
-        return _led_by(chosen_mind(self.mind, settings.environ), members, settings, kept)
+        return _led_by(select_mind(self.mind, settings.environ), members, settings, kept)
 
 
-def again(opening: "Opening", settings: "Settings", kept: Path, mind: str | None = None) -> "Recorded":
+def rebuild_from_trace(
+    opening: "RunHeader", settings: "Settings", kept: Path, mind: str | None = None
+) -> "RecordedResearcher":
     """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
-    from marchwarden.minds.select import chosen_mind, mind_again
+    from marchwarden.minds.select import mind_from_trace, select_mind
 
-    thinking = chosen_mind(mind, settings.environ) if mind else mind_again(opening.model_id, settings.environ)
+    thinking = select_mind(mind, settings.environ) if mind else mind_from_trace(opening.model_id, settings.environ)
     if opening.source != "pi":
-        return Post.again(opening.researcher, opening.settings, settings, kept, thinking)
+        return ResearcherSpec.again(opening.researcher, opening.settings, settings, kept, thinking)
     from marchwarden.orchestrator.external import REGISTERED
-    from marchwarden.orchestrator.offline import listed
+    from marchwarden.orchestrator.offline import recorded_members
     from marchwarden.orchestrator.roster import Member
 
     registry, members = _registry(settings), []
-    for each in listed(opening.settings):
+    for each in recorded_members(opening.settings):
         if each.settings.get("kind") == REGISTERED:
             members.append(registry.member(each.name))
         else:
             source = each.settings.get("source")
             described = source if isinstance(source, dict) else {}
-            post = Post.again(str(each.settings.get("kind")), described, settings, kept, thinking)
+            post = ResearcherSpec.again(str(each.settings.get("kind")), described, settings, kept, thinking)
             members.append(Member(each.name, each.purpose, post, each.scope, each.given, each.settings))
     return _led_by(thinking, members, settings, kept)
 
 
-def without_anybody(store: "Store", opening: "Opening", mind: "Mind", embedded: "Mind") -> "Recorded":
+def rebuild_run_offline(store: "Store", opening: "RunHeader", mind: "Mind", embedded: "Mind") -> "RecordedResearcher":
     """The researcher of an earlier run with nothing behind it, for a rerun."""
     if opening.source == "pi":
-        from marchwarden.orchestrator.offline import without_researchers
+        from marchwarden.orchestrator.offline import rebuild_pi_offline
 
-        return without_researchers(store, opening, mind, embedded)
-    from marchwarden.audit.replay import without_source
+        return rebuild_pi_offline(store, opening, mind, embedded)
+    from marchwarden.audit.replay import rebuild_offline
 
-    return without_source(store, opening, mind, embedded)
+    return rebuild_offline(store, opening, mind, embedded)
 
 
-def _registry(settings: "Settings") -> "Registry":
-    from marchwarden.orchestrator.external import Registry
+def _registry(settings: "Settings") -> "ExternalRegistry":
+    from marchwarden.orchestrator.external import ExternalRegistry
 
-    return Registry.load(settings.researchers, settings.environ)
+    return ExternalRegistry.load(settings.researchers, settings.environ)
 
 
 def _led_by(mind: "Mind", members: "list[Member]", settings: "Settings", kept: Path) -> "PrincipalInvestigator":
-    from marchwarden.minds.select import embedded_mind
+    from marchwarden.minds.select import extractive_mind
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Roster
     from marchwarden.storage.store import Store
 
-    store, embedded = Store.at(kept, settings.environ), embedded_mind(settings.environ)
+    store, embedded = Store.at(kept, settings.environ), extractive_mind(settings.environ)
     return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded)
 
 
-def _refuse_unknown(names: tuple[str, ...], registry: "Registry") -> None:
+def _refuse_unknown(names: tuple[str, ...], registry: "ExternalRegistry") -> None:
     from marchwarden.errors import InvalidInput
 
     for name in names:

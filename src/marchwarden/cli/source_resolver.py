@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.researchers.registry import Post
+from marchwarden.researchers.registry import ResearcherSpec
 
 if TYPE_CHECKING:
     from marchwarden.contract import Citation
     from marchwarden.protocols import Source
     from marchwarden.settings import Settings
-    from marchwarden.storage.record import Opening
+    from marchwarden.storage.record import RunHeader
 
 _ARXIV = re.compile(r"arxiv\s*:|https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/", re.IGNORECASE)
 _WEB = re.compile(r"https?://|doi\s*:", re.IGNORECASE)
@@ -35,10 +35,10 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Origins:
+class SourceResolver:
     """The sources of one run, each built once. `beside` is an empty folder that lasts as long as they do."""
 
-    opening: "Opening"
+    opening: "RunHeader"
     settings: "Settings"
     beside: Path
     _built: dict[str, "Source"] = field(default_factory=dict)
@@ -61,10 +61,10 @@ class Origins:
             yield Origin(self.opening.researcher, self.opening.settings)
             return
         from marchwarden.orchestrator.external import REGISTERED
-        from marchwarden.orchestrator.offline import listed
+        from marchwarden.orchestrator.offline import recorded_members
 
         names = (citation.researcher or "").split(", ")
-        for member in listed(self.opening.settings):
+        for member in recorded_members(self.opening.settings):
             if member.name in names and (kind := member.settings.get("kind")) != REGISTERED:
                 source = member.settings.get("source")
                 yield Origin(str(kind), source if isinstance(source, dict) else {})
@@ -77,7 +77,7 @@ class Origins:
         from marchwarden.minds.extractive import ExtractiveMind
 
         described = _still_there(origin)
-        source = Post.again(origin.kind, described, self.settings, self.beside, ExtractiveMind()).source
+        source = ResearcherSpec.again(origin.kind, described, self.settings, self.beside, ExtractiveMind()).source
         if origin.kind == "arxiv":
             _without_library(source, self.beside)
         return source

@@ -7,31 +7,31 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from marchwarden.cli.batch_file import Batch
-    from marchwarden.cli.selection import Choice
+    from marchwarden.cli.selection import Selection
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
-    from marchwarden.temporal.connection import Engine
+    from marchwarden.temporal.connection import TemporalConnection
     from marchwarden.temporal.messages import Member
 
 BATCH_AT_ONCE = 1000
 """Questions of a batch that wait for their answers at once; the fleet says how many of them are worked on."""
 
 
-def engine_at(address: str, settings: "Settings") -> "Engine":
+def engine_at(address: str, settings: "Settings") -> "TemporalConnection":
     from importlib.util import find_spec
 
     from marchwarden.errors import InvalidInput
 
     if find_spec("temporalio") is None:
         raise InvalidInput("--temporal needs more than is installed: pip install 'marchwarden[temporal]'")
-    from marchwarden.temporal.connection import Engine
+    from marchwarden.temporal.connection import TemporalConnection
 
-    return Engine.of(address, settings.environ)
+    return TemporalConnection.of(address, settings.environ)
 
 
 def fleet_ask(
-    choice: "Choice",
+    choice: "Selection",
     settings: "Settings",
     kept: Path,
     address: str,
@@ -42,26 +42,26 @@ def fleet_ask(
     members = fleet_members(choice, settings, kept)
 
     async def work(sink: "ProgressSink") -> "ResearchResult":
-        from marchwarden.temporal.researcher import FleetResearcher, new_id
+        from marchwarden.temporal.researcher import TemporalResearcher, new_id
 
-        asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+        asked = TemporalResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
         return await asked.take_up(new_id(trace_id), request, progress=sink)
 
     return work
 
 
-async def fleet_batch(choice: "Choice", settings: "Settings", kept: Path, address: str, work: "Batch") -> None:
+async def fleet_batch(choice: "Selection", settings: "Settings", kept: Path, address: str, work: "Batch") -> None:
     """All questions at once: it is the fleet that takes them a few at a time. Begun again, it finds its own runs."""
-    from marchwarden.temporal.researcher import FleetResearcher
+    from marchwarden.temporal.researcher import TemporalResearcher
 
     engine = engine_at(address, settings)
     members = fleet_members(choice, settings, kept)
-    asked = FleetResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+    asked = TemporalResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
     with work.names() as named:
         await work.run(asked, BATCH_AT_ONCE, named)
 
 
-def fleet_members(choice: "Choice", settings: "Settings", kept: Path) -> "list[Member]":
+def fleet_members(choice: "Selection", settings: "Settings", kept: Path) -> "list[Member]":
     """Everybody meant, as a worker can build them again."""
     from marchwarden.orchestrator.external import REGISTERED
     from marchwarden.temporal.messages import Member

@@ -31,7 +31,7 @@ _SAYINGS: Final[Mapping[str, str]] = {
 }
 
 
-def checked(arguments: Mapping[str, object]) -> ResearchRequest:
+def parse_request(arguments: Mapping[str, object]) -> ResearchRequest:
     """The request in these arguments, or `InvalidInput` with the line that says what is allowed."""
     try:
         request = ResearchRequest.model_validate(dict(arguments))

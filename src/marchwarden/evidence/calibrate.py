@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.evidence.confidence import HELPS, HURTS, Rubric
-from marchwarden.evidence.logistic import Outcome, Weight, fitted
+from marchwarden.evidence.logistic import LabelledExample, Weight, fitted
 
 HELD: Final = 5.0
 """As much as some outcomes against it would move a worth: what was hardly met stays as it was."""
@@ -26,7 +26,7 @@ class Weighed:
 
 def calibrated(rubric: Rubric, weighed: Sequence[Weighed], version: str) -> Rubric:
     """The same rubric with the worths that foretell these outcomes best, none of them turned the wrong way."""
-    outcomes = [Outcome(rubric.amounts(each.factors), each.right, each.counts) for each in weighed]
+    outcomes = [LabelledExample(rubric.amounts(each.factors), each.right, each.counts) for each in weighed]
     names = outcomes[0].amounts if outcomes else ()
     return rubric.with_worths(fitted(outcomes, {name: _weight(rubric, name) for name in names}), version)
 

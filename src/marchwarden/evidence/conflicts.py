@@ -12,12 +12,12 @@ from typing import Final, Literal, TypeVar
 from marchwarden.core.notebook import Stance
 from marchwarden.core.passages import looks_like_a_row
 from marchwarden.evidence.name_swap import swapped_names
-from marchwarden.evidence.stance import Stances
+from marchwarden.evidence.stance import StanceClassifier
 from marchwarden.evidence.time_scope import are_editions, periods, without_references
 from marchwarden.text.clauses import clauses
 from marchwarden.text.negation import Polarity, denies, spelled
-from marchwarden.text.numbers import MONTHS, Figure, Figures, Moment, figures_in
-from marchwarden.text.words import STOP_WORDS, Stems, words
+from marchwarden.text.numbers import MONTHS, Figure, Moment, Numbers, parse_numbers
+from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 Kind = Literal["figure", "date", "polarity", "name"]
 _Value = TypeVar("_Value", Figure, Moment)
@@ -59,7 +59,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class DetectedConflict:
     """In what the two differ, how the difference is to be taken, what they both speak of, and what each says of it.
 
     `sides` come sorted, so that copies of a quarrel are known by them; they are empty for a polarity.
@@ -89,7 +89,7 @@ class _Reading:
     """
 
     text: str
-    figures: Figures
+    figures: Numbers
     stems: frozenset[str]
     names: frozenset[str]
     opening: frozenset[str]
@@ -97,17 +97,17 @@ class _Reading:
     denials: int
 
 
-class Disagreements:
+class ConflictDetector:
     """Compares witnesses; holds the stemmer it compares them by, and what it has just read."""
 
-    def __init__(self, stems: Stems) -> None:
+    def __init__(self, stems: WordStemmer) -> None:
         self._stems = stems
         self._turning = Polarity(stems).turning
         self._name_nothing = self._turning.union(stems.of(" ".join(MONTHS)))
-        self._stances = Stances(stems)
+        self._stances = StanceClassifier(stems)
         self._met: dict[tuple[str, str], _Reading] = {}
 
-    def between(self, one: Witness, other: Witness) -> Disagreement | None:
+    def between(self, one: Witness, other: Witness) -> DetectedConflict | None:
         """How two witnesses disagree, or None when they do not, or when that cannot be said with some certainty."""
         if one.document == other.document or one.text == other.text:
             return None
@@ -117,7 +117,7 @@ class Disagreements:
         found = self._differ(ours, theirs) or self._clauses_differ(one, other) or self._other_name(ours, theirs)
         if found is None:
             return None
-        return Disagreement(found.kind, _stance(found, one, other), self._topic(found), found.sides)
+        return DetectedConflict(found.kind, _stance(found, one, other), self._topic(found), found.sides)
 
     def _read(self, text: str, title: str) -> _Reading:
         if len(self._met) >= MOST_REMEMBERED:
@@ -127,7 +127,7 @@ class Disagreements:
         return self._met[text, title]
 
     def _reading(self, text: str, title: str) -> _Reading:
-        figures = figures_in(without_references(text))
+        figures = parse_numbers(without_references(text))
         stated = " ".join(word for word in words(figures.rest) if not denies(word))
         return _Reading(
             text=text,

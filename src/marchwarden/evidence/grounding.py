@@ -13,7 +13,7 @@ from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryT
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
 from marchwarden.core.tables import parted
 from marchwarden.evidence.independence import independent_sources
-from marchwarden.text.numbers import Figure, figures_in
+from marchwarden.text.numbers import Figure, parse_numbers
 from marchwarden.text.sanitize import printable
 
 NO_ANSWER: Final = "What was read does not answer this question."
@@ -87,7 +87,7 @@ def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
             gaps.append(_left_out(claim, missing))
             continue
         markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
-        statements.append(f"{unmarked(claim.text)} {markers}")
+        statements.append(f"{without_markers(claim.text)} {markers}")
     if statements and draft.match < ONLY_NEAR:
         statements[0] = f"{CLOSEST} {statements[0]}"
     return statements, gaps
@@ -95,7 +95,7 @@ def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
 
 def _compared(conflict: Conflict, match: float, cited: "_Citations") -> str:
     one, other = cited.number(conflict.one, match), cited.number(conflict.other, match)
-    return f"{_DIFFER[conflict.stance].format(unmarked(conflict.topic))}: compare [{one}] with [{other}]."
+    return f"{_DIFFER[conflict.stance].format(without_markers(conflict.topic))}: compare [{one}] with [{other}]."
 
 
 def _aside(draft: Draft, cited: "_Citations") -> list[str]:
@@ -119,7 +119,7 @@ def _told(excerpt: Excerpt) -> str:
     return parted(excerpt.verbatim) if excerpt.document.layout == "table" else excerpt.verbatim
 
 
-def unmarked(text: str) -> str:
+def without_markers(text: str) -> str:
     """A text on one line, with nothing in it that acts or that could be taken for one of our citation markers."""
     return _MARKER_LIKE.sub(r"(\1)", " ".join(printable(text).split()))
 
@@ -183,7 +183,7 @@ class _Citations:
 def _left_out(claim: Claim, missing: Sequence[str]) -> Gap:
     reason = f"its excerpts do not say {', '.join(missing)}" if missing else "it points at nothing that was read"
     return Gap(
-        topic=unmarked(claim.text)[:200],
+        topic=without_markers(claim.text)[:200],
         category=GapCategory.SOURCE_NOT_FOUND,
         detail=f"A statement was left out of the answer: {reason}.",
     )
@@ -191,9 +191,9 @@ def _left_out(claim: Claim, missing: Sequence[str]) -> Gap:
 
 def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
     one, other = notebook.excerpt(conflict.one), notebook.excerpt(conflict.other)
-    quoted = " / ".join(f"{each.locator}: “{unmarked(each.printed)}”" for each in (one, other))
+    quoted = " / ".join(f"{each.locator}: “{without_markers(each.printed)}”" for each in (one, other))
     return Gap(
-        topic=unmarked(conflict.topic),
+        topic=without_markers(conflict.topic),
         category=GapCategory.CONTRADICTORY_SOURCES,
         detail=f"Another {conflict.kind}: {quoted}",
     )
@@ -202,7 +202,7 @@ def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
 def _worth_a_look(conflict: Conflict, notebook: Notebook) -> DiscoveryEvent:
     return DiscoveryEvent(
         type=DiscoveryType.CONTRADICTION,
-        query=unmarked(conflict.topic),
+        query=without_markers(conflict.topic),
         reason=f"Two documents give a different {conflict.kind} for the same thing.",
         source_locator=notebook.excerpt(conflict.other).locator,
     )
@@ -228,7 +228,7 @@ def _numbers_not_in(said: str, text: str) -> list[str]:
     missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in written]
     if not missing:
         return []
-    ours, theirs = figures_in(text), figures_in(said)
+    ours, theirs = parse_numbers(text), parse_numbers(said)
     known = {value for figure in theirs.quantities for value in _values(figure)}
     same = all(known & _values(figure) for figure in ours.quantities)
     dated = all(any(moment.agrees(other) for other in theirs.moments) for moment in ours.moments)

@@ -14,7 +14,7 @@ LONGEST_STEP: Final = 1.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LabelledExample:
     """Amounts by name, whether it was so, and how much it counts."""
 
     amounts: Mapping[str, float]
@@ -32,7 +32,7 @@ class Weight:
     held: float = 1.0
 
 
-def fitted(outcomes: Sequence[Outcome], weights: Mapping[str, Weight]) -> dict[str, float]:
+def fitted(outcomes: Sequence[LabelledExample], weights: Mapping[str, Weight]) -> dict[str, float]:
     """The weights that foretell the outcomes best, by Newton's step on one weight after the other until all settle."""
     found = {name: weight.start for name, weight in weights.items()}
     odds = [sum(found[name] * amount for name, amount in each.amounts.items()) for each in outcomes]
@@ -49,7 +49,7 @@ def fitted(outcomes: Sequence[Outcome], weights: Mapping[str, Weight]) -> dict[s
     return found
 
 
-def _step(outcomes: Sequence[Outcome], odds: Sequence[float], name: str, now: float, weight: Weight) -> float:
+def _step(outcomes: Sequence[LabelledExample], odds: Sequence[float], name: str, now: float, weight: Weight) -> float:
     slope, bend = weight.held * (now - weight.start), weight.held
     for each, sum_ in zip(outcomes, odds, strict=True):
         amount = each.amounts[name]

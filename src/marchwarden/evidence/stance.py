@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from marchwarden.evidence.ranking.semantic import Similarity
 from marchwarden.text.negation import Polarity, denies, spelled
-from marchwarden.text.numbers import Figures, figures_in
-from marchwarden.text.words import STOP_WORDS, Stems
+from marchwarden.text.numbers import Numbers, parse_numbers
+from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 # A logistic fit of "the evidence supports the claim" on one half of an open set of claims, rounded.
 AT_ALL: Final = 2.0
@@ -57,10 +57,10 @@ class _Said:
     counts: float
 
 
-class Stances:
+class StanceClassifier:
     """Judges claims by evidence. With a `similarity`, other words of the same meaning meet a claim as well."""
 
-    def __init__(self, stems: Stems, similarity: Similarity | None = None) -> None:
+    def __init__(self, stems: WordStemmer, similarity: Similarity | None = None) -> None:
         self._stems = stems
         self._similarity = similarity
         self._polarity = Polarity(stems)
@@ -68,7 +68,7 @@ class Stances:
 
     def of(self, claim: str, evidence: str) -> Verdict:
         """The stance of the evidence. Both are taken to speak of the same thing: that is not judged here."""
-        figures, held = figures_in(spelled(claim)), _Evidence(spelled(evidence), self._stems)
+        figures, held = parse_numbers(spelled(claim)), _Evidence(spelled(evidence), self._stems)
         said = self._said(_WORD.findall(figures.rest), held)
         agreement = AT_ALL + UNMET * _unmet_share(said) + NAME_UNMET * _worst_name(said)
         if not _figures_met(figures, held.figures):
@@ -103,9 +103,9 @@ class Stances:
 class _Evidence:
     """The words of a piece of evidence, in the forms that a claim is held against."""
 
-    def __init__(self, text: str, stems: Stems) -> None:
+    def __init__(self, text: str, stems: WordStemmer) -> None:
         self._stemmer = stems
-        self.figures = figures_in(text)
+        self.figures = parse_numbers(text)
         self.words = [word.casefold() for word in _WORD.findall(text)]
         self.stems = frozenset(stems.of(text))
         self.everything = frozenset(stems.of_everything(text))
@@ -149,7 +149,7 @@ def _worst_name(said: Iterable[_Said]) -> float:
     return max((1 - each.met for each in said if each.word[0].isupper()), default=0.0)
 
 
-def _figures_met(claimed: Figures, held: Figures) -> bool:
+def _figures_met(claimed: Numbers, held: Numbers) -> bool:
     """Zero is a denial, and is judged as one."""
     dated = all(any(moment.agrees(other) for other in held.moments) for moment in claimed.moments)
     counted = [figure for figure in claimed.quantities if figure.value]

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from marchwarden.text.numbers import MONTHS, Moment, figures_in
+from marchwarden.text.numbers import MONTHS, Moment, parse_numbers
 
 _REFERENCE: Final = re.compile(
     r"^\W*\d{1,3}[.)]\s"
@@ -28,7 +28,7 @@ def without_references(text: str) -> str:
 
 def periods(text: str) -> tuple[Moment, ...]:
     """The times a statement is made for, as `the quarter ended 30 June 2022` and `our 2022 report` say them."""
-    return figures_in(" ".join(_PERIOD.findall(text))).moments
+    return parse_numbers(" ".join(_PERIOD.findall(text))).moments
 
 
 def are_editions(title: str, other: str) -> bool:

@@ -4,7 +4,7 @@ from marchwarden.fetching.api import Answer, ApiClient
 from marchwarden.fetching.cache import FolderMemory
 from marchwarden.fetching.fetcher import Fetcher
 from marchwarden.fetching.page import Page, PageMemory, Remembered
-from marchwarden.fetching.rate_limit import Gate, OpenGate
+from marchwarden.fetching.rate_limit import OpenGate, RequestGate
 from marchwarden.fetching.settings import AllowedHosts, FetchSettings
 
 __all__ = [
@@ -14,9 +14,9 @@ __all__ = [
     "FetchSettings",
     "Fetcher",
     "FolderMemory",
-    "Gate",
     "OpenGate",
     "Page",
     "PageMemory",
     "Remembered",
+    "RequestGate",
 ]

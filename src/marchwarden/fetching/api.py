@@ -14,10 +14,10 @@ import httpcore2
 from marchwarden.errors import SourceError
 from marchwarden.fetching.body import ACCEPTED
 from marchwarden.fetching.connection import Connections, Incoming
-from marchwarden.fetching.rate_limit import Gate, OpenGate
-from marchwarden.fetching.retry import Interrupted, patiently
+from marchwarden.fetching.rate_limit import OpenGate, RequestGate
+from marchwarden.fetching.retry import TransientError, retry
 from marchwarden.fetching.settings import USER_AGENT
-from marchwarden.fetching.urls import Target, parsed
+from marchwarden.fetching.urls import Url, parsed
 
 SECONDS: Final = 20.0
 LARGEST: Final = 8 << 20
@@ -47,7 +47,7 @@ class ApiClient:
         pause: float = 0.5,
         user_agent: str = USER_AGENT,
         tls: ssl.SSLContext | None = None,
-        gate: Gate | None = None,
+        gate: RequestGate | None = None,
     ) -> None:
         self._seconds = seconds
         self._largest = largest
@@ -80,12 +80,12 @@ class ApiClient:
         async with self._gate.at(urlsplit(url).netloc):
             with anyio.move_on_after(self._seconds):
                 try:
-                    return await patiently(attempt, retries=self._retries, pause=self._pause)
+                    return await retry(attempt, retries=self._retries, pause=self._pause)
                 except _NotNow as error:
                     return error.answer
         raise SourceError(f"{target.host} did not answer within {self._seconds:g} s")
 
-    async def _attempt(self, method: str, target: Target, headers: Mapping[str, str], content: bytes | None) -> Answer:
+    async def _attempt(self, method: str, target: Url, headers: Mapping[str, str], content: bytes | None) -> Answer:
         connections = Connections(httpcore2.AnyIOBackend(), self._certificates)
         try:
             async with connections.send(method, target, headers, content) as incoming:
@@ -97,7 +97,7 @@ class ApiClient:
         answer = Answer(incoming.status, incoming.headers, await incoming.body(self._largest))
         try:
             incoming.raise_if_passing()
-        except Interrupted as error:
+        except TransientError as error:
             raise _NotNow(error, answer) from error
         return answer
 
@@ -106,13 +106,13 @@ class ApiClient:
         return self._tls
 
 
-class _NotNow(Interrupted):
-    def __init__(self, error: Interrupted, answer: Answer) -> None:
+class _NotNow(TransientError):
+    def __init__(self, error: TransientError, answer: Answer) -> None:
         super().__init__(error.detail, error.after)
         self.answer = answer
 
 
-def _asked(target: Target, params: Mapping[str, str]) -> Target:
+def _asked(target: Url, params: Mapping[str, str]) -> Url:
     if not params:
         return target
     return target.at(f"{target.path}{'&' if '?' in target.path else '?'}{urlencode(params, errors='replace')}")

@@ -16,8 +16,8 @@ import httpcore2
 
 from marchwarden.errors import SourceError
 from marchwarden.fetching.body import Body
-from marchwarden.fetching.retry import Interrupted
-from marchwarden.fetching.urls import Target
+from marchwarden.fetching.retry import TransientError
+from marchwarden.fetching.urls import Url
 
 _CLOSING_SECONDS: Final = 1.0
 _FINISHING_SECONDS: Final = 1.0
@@ -71,7 +71,7 @@ class Incoming:
         if self.status in _PASSING:
             after = retry_after(self.headers)
             asked = "" if after is None else f" and asks to wait {after:.0f} s"
-            raise Interrupted(f"{self.host} answered {described(self.status)}{asked}", after)
+            raise TransientError(f"{self.host} answered {described(self.status)}{asked}", after)
 
     def _too_large(self, largest: int) -> SourceError:
         return SourceError(f"the page of {self.host} is larger than {largest / (1 << 20):g} MiB")
@@ -90,7 +90,7 @@ class Connections:
 
     @asynccontextmanager
     async def send(
-        self, method: str, target: Target, headers: Mapping[str, str], content: bytes | None = None
+        self, method: str, target: Url, headers: Mapping[str, str], content: bytes | None = None
     ) -> AsyncIterator[Incoming]:
         """Send a request; whatever goes wrong until the end of the block leaves as `SourceError`."""
         url = httpcore2.URL(
@@ -187,12 +187,12 @@ def _translated(host: str) -> Iterator[None]:
             raise SourceError(f"{host} cannot prove who it is: its certificate or its TLS is not valid") from error
         if any(isinstance(cause, OSError) for cause in error.args):
             raise SourceError(f"{host} accepts no connection") from error
-        raise Interrupted(f"{host} broke the connection off") from error
+        raise TransientError(f"{host} broke the connection off") from error
     except httpcore2.RemoteProtocolError as error:
-        raise Interrupted(f"{host} broke off or does not speak HTTP as it should") from error
+        raise TransientError(f"{host} broke off or does not speak HTTP as it should") from error
     except (httpcore2.NetworkError, OSError) as error:
-        raise Interrupted(f"{host} broke the connection off") from error
+        raise TransientError(f"{host} broke the connection off") from error
     except httpcore2.TimeoutException as error:
-        raise Interrupted(f"{host} took too long to connect") from error
+        raise TransientError(f"{host} took too long to connect") from error
     except httpcore2.ProtocolError as error:
         raise SourceError(f"{host} cannot be asked for this: it is not valid HTTP") from error

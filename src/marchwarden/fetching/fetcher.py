@@ -10,11 +10,11 @@ from marchwarden.errors import SourceError
 from marchwarden.fetching.connection import Connections
 from marchwarden.fetching.guard import Guard, GuardedNetwork, Resolver, system_resolver
 from marchwarden.fetching.page import Page, PageMemory
-from marchwarden.fetching.page_request import Errand
-from marchwarden.fetching.per_host import Turns
+from marchwarden.fetching.page_request import PageRequest
+from marchwarden.fetching.per_host import HostQueues
 from marchwarden.fetching.robots import Robots
 from marchwarden.fetching.settings import FetchSettings
-from marchwarden.fetching.urls import Target, parsed
+from marchwarden.fetching.urls import Url, parsed
 
 
 class Fetcher:
@@ -39,7 +39,7 @@ class Fetcher:
         self._guard = Guard(self.settings.allowed, resolver)
         self._network = GuardedNetwork(self._guard, network or httpcore2.AnyIOBackend())
         self._tls = tls
-        self._turns = Turns(self.settings.per_host)
+        self._turns = HostQueues(self.settings.per_host)
         self._robots = Robots(self.settings.user_agent)
         self._places = anyio.Semaphore(self.settings.at_once)
 
@@ -52,10 +52,10 @@ class Fetcher:
                 return replace(page, requested_url=url)
         raise SourceError(f"{target.host} did not deliver the page within {self.settings.page_seconds:g} s")
 
-    async def _fetched(self, target: Target) -> Page:
+    async def _fetched(self, target: Url) -> Page:
         connections = Connections(self._network, self._certificates)
         try:
-            errand = Errand(self.settings, connections, self._guard, self._turns, self._robots, self._memory)
+            errand = PageRequest(self.settings, connections, self._guard, self._turns, self._robots, self._memory)
             return await errand.page(target)
         finally:
             await connections.aclose()

@@ -17,9 +17,9 @@ import httpcore2
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.fetching.public_ips import all_public, is_public
-from marchwarden.fetching.retry import Interrupted
+from marchwarden.fetching.retry import TransientError
 from marchwarden.fetching.settings import AllowedHosts
-from marchwarden.fetching.urls import Target
+from marchwarden.fetching.urls import Url
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host name, as `socket.getaddrinfo` would find them; raises `OSError`."""
@@ -47,7 +47,7 @@ class Guard:
     allowed: AllowedHosts
     resolver: Resolver = system_resolver
 
-    def admit(self, target: Target) -> None:
+    def admit(self, target: Url) -> None:
         """Refuse what can be refused by its name alone."""
         if self.allowed.opens(target.host, target.port):
             return
@@ -70,10 +70,10 @@ class Guard:
             with anyio.fail_after(RESOLVE_SECONDS):
                 return await self.resolver(host, port)
         except TimeoutError as error:
-            raise Interrupted(f"the address of {host} was not found within {RESOLVE_SECONDS:g} s") from error
+            raise TransientError(f"the address of {host} was not found within {RESOLVE_SECONDS:g} s") from error
         except socket.gaierror as error:
             if error.errno == socket.EAI_AGAIN:
-                raise Interrupted(f"the address of {host} could not be looked up just now") from error
+                raise TransientError(f"the address of {host} could not be looked up just now") from error
             raise SourceError(f"there is no host {host}", GapCategory.SOURCE_NOT_FOUND) from error
         except (OSError, UnicodeError) as error:
             raise SourceError(f"the address of {host} could not be looked up") from error

@@ -19,10 +19,10 @@ from marchwarden.fetching.body import ACCEPTED
 from marchwarden.fetching.connection import Connections, Incoming, described
 from marchwarden.fetching.guard import Guard
 from marchwarden.fetching.page import Page, PageMemory, Remembered
-from marchwarden.fetching.per_host import Turns
-from marchwarden.fetching.retry import patiently
+from marchwarden.fetching.per_host import HostQueues
+from marchwarden.fetching.retry import retry
 from marchwarden.fetching.settings import FetchSettings
-from marchwarden.fetching.urls import Target
+from marchwarden.fetching.urls import Url
 
 _ACCEPT: Final = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5"
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -33,7 +33,7 @@ _MAX_AGE: Final = re.compile(r"\bmax-age=\"?(\d{1,9})", re.ASCII)
 _CHARSET: Final = re.compile(r"charset=[\"' ]*([a-z0-9._:-]{1,40})", re.ASCII)
 
 
-class Errand:
+class PageRequest:
     """One page's way. Its connections, and the guard, manners and memory of the fetcher it runs for."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Errand:
         settings: FetchSettings,
         connections: Connections,
         guard: Guard,
-        turns: Turns,
+        turns: HostQueues,
         known_robots: robots.Robots,
         memory: PageMemory | None,
     ) -> None:
@@ -52,16 +52,16 @@ class Errand:
         self._robots = known_robots
         self._memory = memory
 
-    async def page(self, target: Target) -> Page:
+    async def page(self, target: Url) -> Page:
         for _ in range(self._settings.most_redirects + 1):
             step = partial(self._step, target)
-            got = await patiently(step, retries=self._settings.retries, pause=self._settings.retry_pause)
+            got = await retry(step, retries=self._settings.retries, pause=self._settings.retry_pause)
             if isinstance(got, Page):
                 return got
             target = got
         raise self._led_around(target)
 
-    async def _step(self, target: Target) -> Page | Target:
+    async def _step(self, target: Url) -> Page | Url:
         """One request: the page, or where it redirects to. Nothing here is skipped for the second hop or the retry."""
         self._guard.admit(target)
         known = await self._recalled(target)
@@ -76,7 +76,7 @@ class Errand:
         ):
             return await self._taken(target, incoming, known)
 
-    async def _taken(self, target: Target, incoming: Incoming, known: Remembered | None) -> Page | Target:
+    async def _taken(self, target: Url, incoming: Incoming, known: Remembered | None) -> Page | Url:
         if incoming.status in _REDIRECTS and "location" in incoming.headers:
             return await _led_to(target, incoming)
         incoming.raise_if_passing()
@@ -94,20 +94,20 @@ class Errand:
         await self._keep(target, page, incoming.headers)
         return page
 
-    async def _robots_txt(self, target: Target) -> bytes | None:
+    async def _robots_txt(self, target: Url) -> bytes | None:
         """Bounded to half of the page's time, so that a robots.txt that hangs is known to hang."""
         seconds = self._settings.page_seconds / 2
         with anyio.move_on_after(seconds):
             for _ in range(self._settings.most_redirects + 1):
                 step = partial(self._robots_step, target)
-                got = await patiently(step, retries=min(self._settings.retries, 1), pause=self._settings.retry_pause)
-                if not isinstance(got, Target):
+                got = await retry(step, retries=min(self._settings.retries, 1), pause=self._settings.retry_pause)
+                if not isinstance(got, Url):
                     return got
                 target = got
             raise self._led_around(target)
         raise SourceError(f"{target.host} did not deliver it within {seconds:g} s")
 
-    async def _robots_step(self, target: Target) -> bytes | Target | None:
+    async def _robots_step(self, target: Url) -> bytes | Url | None:
         self._guard.admit(target)
         async with self._connections.send("GET", target, self._headers()) as incoming:
             if incoming.status in _REDIRECTS and "location" in incoming.headers:
@@ -123,10 +123,10 @@ class Errand:
     def _headers(self) -> dict[str, str]:
         return {"User-Agent": self._settings.user_agent, "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
 
-    def _led_around(self, target: Target) -> SourceError:
+    def _led_around(self, target: Url) -> SourceError:
         return SourceError(f"{target.host} redirected more than {self._settings.most_redirects} times")
 
-    async def _recalled(self, target: Target) -> Remembered | None:
+    async def _recalled(self, target: Url) -> Remembered | None:
         if self._memory is None:
             return None
         try:
@@ -134,14 +134,14 @@ class Errand:
         except StorageError:
             return None
 
-    async def _keep(self, target: Target, page: Page, headers: Mapping[str, str]) -> None:
+    async def _keep(self, target: Url, page: Page, headers: Mapping[str, str]) -> None:
         cache = headers.get("cache-control", "").lower()
         etag, modified = _validator(headers, "etag"), _validator(headers, "last-modified")
         fresh = _fresh_until(headers, page.fetched_at)
         if (etag or modified or fresh) and "no-store" not in cache and headers.get("vary", "").strip() != "*":
             await self._remember(target, Remembered(page, etag, modified, fresh))
 
-    async def _remember(self, target: Target, remembered: Remembered) -> None:
+    async def _remember(self, target: Url, remembered: Remembered) -> None:
         if self._memory is None:
             return
         try:
@@ -151,7 +151,7 @@ class Errand:
             return
 
 
-async def _led_to(target: Target, incoming: Incoming) -> Target:
+async def _led_to(target: Url, incoming: Incoming) -> Url:
     # Whatever charset the server thinks in, the bytes it sent are the bytes it wants back.
     location = quote(incoming.headers["location"].encode("latin-1"), safe=string.punctuation + " ")
     led_to = target.follow(location)
@@ -180,7 +180,7 @@ def _fresh_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
     return now + min(timedelta(seconds=int(match[1])), _LONGEST_FRESH)
 
 
-def _page(target: Target, content: bytes, headers: Mapping[str, str]) -> Page:
+def _page(target: Url, content: bytes, headers: Mapping[str, str]) -> Page:
     declared = headers.get("content-type", "").lower()
     charset = _CHARSET.search(declared)
     return Page(

@@ -12,7 +12,7 @@ from marchwarden.errors import SourceError
 _MOST_HOSTS: Final = 1024
 
 
-class Turns:
+class HostQueues:
     """Every host has its own queue; no host waits for another."""
 
     def __init__(self, per_host: int) -> None:

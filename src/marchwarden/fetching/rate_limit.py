@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 
-class Gate(Protocol):
+class RequestGate(Protocol):
     """Opens when a request may be made, and is told when it is over."""
 
     def at(self, name: str) -> AbstractAsyncContextManager[None]: ...

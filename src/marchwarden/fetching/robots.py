@@ -11,7 +11,7 @@ import anyio.to_thread
 from protego import Protego
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.urls import Target
+from marchwarden.fetching.urls import Url
 
 LARGEST: Final = 512 << 10
 _KEPT_SECONDS: Final = 3600.0
@@ -19,7 +19,7 @@ _UNREACHABLE_KEPT_SECONDS: Final = 300.0
 _MOST_ORIGINS: Final = 1024
 _AGENT_LINE: Final = re.compile(r"\s*user[-\s]*agent\s*:?(?P<value>[^#]*)", re.IGNORECASE)
 
-Ask = Callable[[Target], Awaitable[bytes | None]]
+Ask = Callable[[Url], Awaitable[bytes | None]]
 """Fetches a robots.txt; None where there is none. Raises `SourceError` where nobody can tell."""
 
 
@@ -35,7 +35,7 @@ class Rules:
     def delay(self) -> float:
         return (self.parsed.crawl_delay(self.agent) if self.parsed else None) or 0.0
 
-    def check(self, target: Target) -> None:
+    def check(self, target: Url) -> None:
         if self.unknown is not None:
             why = f"its robots.txt could not be had: {self.unknown.detail}"
             raise SourceError(why, self.unknown.category) from self.unknown
@@ -61,7 +61,7 @@ class Robots:
         self._agent = re.split(r"[/\s]", user_agent.strip(), maxsplit=1)[0].lower()
         self._entries: dict[str, _Entry] = {}
 
-    async def rules(self, target: Target, ask: Ask) -> Rules:
+    async def rules(self, target: Url, ask: Ask) -> Rules:
         entry = self._entries.setdefault(target.origin, _Entry(anyio.Lock()))
         async with entry.lock:
             rules = entry.current
@@ -72,7 +72,7 @@ class Robots:
         self._forget_old()
         return rules
 
-    async def _asked(self, target: Target, ask: Ask) -> Rules:
+    async def _asked(self, target: Url, ask: Ask) -> Rules:
         try:
             content = await ask(target.at("/robots.txt"))
         except SourceError as error:

@@ -32,7 +32,7 @@ _KEPT: Final = "/%:@!$&'()*+,;=~?[]|"
 
 
 @dataclass(frozen=True)
-class Target:
+class Url:
     """Where a request goes. `host` is ASCII in lower case, an IPv6 address without brackets; `path` has the query."""
 
     scheme: str
@@ -52,11 +52,11 @@ class Target:
     def __str__(self) -> str:
         return self.origin + self.path
 
-    def at(self, path: str) -> "Target":
+    def at(self, path: str) -> "Url":
         """Another place at the same origin."""
-        return Target(self.scheme, self.host, self.port, path)
+        return Url(self.scheme, self.host, self.port, path)
 
-    def follow(self, reference: str) -> "Target":
+    def follow(self, reference: str) -> "Url":
         """Where a reference met here leads."""
         try:
             return parsed(urljoin(str(self), reference))
@@ -64,7 +64,7 @@ class Target:
             raise _refused("it leads to something that is not a URL") from error
 
 
-def parsed(url: str) -> Target:
+def parsed(url: str) -> Url:
     """The one reading of a URL; whatever two parsers could read differently is refused."""
     if len(url) > LONGEST_URL:
         raise _refused(f"its URL is longer than {LONGEST_URL} characters")
@@ -80,7 +80,7 @@ def parsed(url: str) -> Target:
     scheme = match["scheme"].lower()
     host = _six(place["six"]) if place["six"] else named(place["name"])
     path = quote((match["path"] or "/") + (match["query"] or ""), safe=_KEPT)
-    return Target(scheme, host, _port(place["port"], scheme), path)
+    return Url(scheme, host, _port(place["port"], scheme), path)
 
 
 def named(written: str) -> str:

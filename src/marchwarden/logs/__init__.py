@@ -3,6 +3,6 @@
 Whoever has something to tell tells it here; where it goes is set up by the command line and the servers alone.
 """
 
-from marchwarden.logs.events import following, tell, timed
+from marchwarden.logs.events import log_event, timed, trace_context
 
-__all__ = ["following", "tell", "timed"]
+__all__ = ["log_event", "timed", "trace_context"]

@@ -19,7 +19,7 @@ logging.getLogger("marchwarden").addHandler(logging.NullHandler())
 
 
 @contextmanager
-def following(trace_id: str) -> Iterator[None]:
+def trace_context(trace_id: str) -> Iterator[None]:
     """Everything told in here belongs to this run, also what tasks and threads begun in here tell."""
     token = _TRACE.set(trace_id)
     try:
@@ -33,7 +33,7 @@ def followed() -> str:
     return _TRACE.get()
 
 
-def tell(message: str, level: int = logging.INFO, /, **facts: object) -> None:
+def log_event(message: str, level: int = logging.INFO, /, **facts: object) -> None:
     log.log(level, message, extra={TOLD: facts})
 
 
@@ -45,12 +45,12 @@ async def timed(
     try:
         value = await perform()
     except Exception as error:
-        tell(step, logging.WARNING, **facts, seconds=_since(began), failed=f"{type(error).__name__}: {error}")
+        log_event(step, logging.WARNING, **facts, seconds=_since(began), failed=f"{type(error).__name__}: {error}")
         raise
     except BaseException:
-        tell(step, **facts, seconds=_since(began), failed="called off")
+        log_event(step, **facts, seconds=_since(began), failed="called off")
         raise
-    tell(step, **facts, seconds=_since(began), **outcome(value))
+    log_event(step, **facts, seconds=_since(began), **outcome(value))
     return value
 
 

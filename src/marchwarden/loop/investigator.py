@@ -19,13 +19,13 @@ from marchwarden.errors import ArchiveDamaged, SourceError
 from marchwarden.evidence.confidence import Rubric
 from marchwarden.evidence.grounding import grounded
 from marchwarden.evidence.ranking import PassageIndex, ReadingList, reading_list
-from marchwarden.loop.mind_calls import Thinking
-from marchwarden.loop.recorded import Recorded
-from marchwarden.loop.result import Flight, landed
+from marchwarden.loop.mind_calls import MindCalls
+from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.loop.result import RunFacts, build_result
 from marchwarden.protocols import Mind, Progress, ProgressSink, Source
-from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Pace:
     share_of_tokens: float = 0.5
 
 
-class Investigator(Recorded):
+class Investigator(RecordedResearcher):
     """A researcher: a source, a mind, and the loop between them."""
 
     def __init__(
@@ -58,8 +58,8 @@ class Investigator(Recorded):
         self.name = name or source.name
         self.pace = pace or Pace()
 
-    def opening(self, request: ResearchRequest) -> Opening:
-        return Opening(
+    def opening(self, request: ResearchRequest) -> RunHeader:
+        return RunHeader(
             request=request,
             researcher=self.name,
             source=self.source.name,
@@ -68,7 +68,7 @@ class Investigator(Recorded):
             conclusion_tokens=self.mind.conclusion_tokens,
         )
 
-    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+    async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
         return await Investigation(self, request, record, progress).run()
 
 
@@ -76,7 +76,7 @@ class Investigation:
     """One question on its way to a result."""
 
     def __init__(
-        self, investigator: Investigator, request: ResearchRequest, record: Record, progress: ProgressSink
+        self, investigator: Investigator, request: ResearchRequest, record: RunRecord, progress: ProgressSink
     ) -> None:
         limits, mind = request.limits(), investigator.mind
         self.source = investigator.source
@@ -90,7 +90,7 @@ class Investigation:
         self.budget = Budget(
             limits, wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=mind.conclusion_tokens
         )
-        self.thinking = Thinking(mind, investigator.fallback, self.budget, record, self.notebook)
+        self.thinking = MindCalls(mind, investigator.fallback, self.budget, record, self.notebook)
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.failures: list[Gap] = []
@@ -197,7 +197,7 @@ class Investigation:
         """Read the best passages; returns what to ask next and whether going on is worth it."""
         listed = self._reading_list()
         count = len(listed.passages)
-        await self._report("read", f"reading {counted(count, 'passage')}")
+        await self._report("read", f"reading {pluralize(count, 'passage')}")
         reading = await self.thinking.think(
             "read",
             Reading,
@@ -236,11 +236,11 @@ class Investigation:
         for error in self.thinking.failures:
             self._could_not("mind", error)
         checked = grounded(draft, self.notebook)
-        counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        told = {"result": counted, "rubric": self.rubric.told()}
+        pluralize = {"claims": checked.claimed, "unsupported": checked.unsupported}
+        told = {"result": pluralize, "rubric": self.rubric.told()}
         ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
         notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
-        flight = Flight(
+        flight = RunFacts(
             trace_id=self.record.trace_id,
             source=self.source.name,
             model_id=self.thinking.mind.model_id,
@@ -250,7 +250,7 @@ class Investigation:
             left_out=_NOTICES.validate_python(notices.fields["result"]),
             rubric=Rubric.again(ground.fields.get("rubric")),
         )
-        return landed(draft, checked, self.notebook, self.budget, flight)
+        return build_result(draft, checked, self.notebook, self.budget, flight)
 
     async def _in_time(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
         """A search or fetch within its own bound and the run's, whichever is nearer."""

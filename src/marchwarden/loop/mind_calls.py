@@ -13,20 +13,20 @@ from marchwarden.core.budget import Allowance, Budget
 from marchwarden.core.notebook import Draft, Notebook, Plan, Reading, Thought
 from marchwarden.errors import MindError, SourceError, TooLittleLeft
 from marchwarden.protocols import Mind
-from marchwarden.storage.record import Record, ThinkAction, ThinkStep
+from marchwarden.storage.record import RunRecord, ThinkAction, ThinkStep
 
 Value = TypeVar("Value", Plan, Reading, Draft)
 Ask = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
 
 
 @dataclass
-class Thinking:
+class MindCalls:
     """The two minds of one run. `failures` is what went wrong with them."""
 
     mind: Mind
     fallback: Mind
     budget: Budget
-    record: Record
+    record: RunRecord
     notebook: Notebook
     failures: list[SourceError] = field(default_factory=list)
 

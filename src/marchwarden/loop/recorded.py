@@ -10,11 +10,11 @@ from typing import Final
 import anyio
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
-from marchwarden.core.request import checked
+from marchwarden.core.request import parse_request
 from marchwarden.errors import TraceHeld
-from marchwarden.logs import following, tell, timed
-from marchwarden.protocols import ProgressSink, quiet
-from marchwarden.storage.record import Opening, Record
+from marchwarden.logs import log_event, timed, trace_context
+from marchwarden.protocols import ProgressSink, ignore_progress
+from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
 
 PATIENCE_SEC: Final = 10.0
@@ -22,18 +22,18 @@ PATIENCE_SEC: Final = 10.0
 _LOOK_SEC: Final = 0.1
 
 
-class Recorded(ABC):
+class RecordedResearcher(ABC):
     """Whoever extends it says how a run is opened, and does the research."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     @abstractmethod
-    def opening(self, request: ResearchRequest) -> Opening:
+    def opening(self, request: ResearchRequest) -> RunHeader:
         """What the first line of a run's trace says."""
 
     @abstractmethod
-    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+    async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
         """One question from its first step to its result, recalled from the record as far as that reaches."""
 
     async def research(
@@ -43,16 +43,16 @@ class Recorded(ABC):
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         """Answer one question. Always lands a result, unless the question itself is refused (`InvalidInput`)."""
-        request = checked(
+        request = parse_request(
             {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
         )
         return await self._finished(request, self.store.begin(self.opening(request)), progress)
 
     async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = quiet
+        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
         """Answer under an id given beforehand; where that run has begun, it is finished as it was asked."""
         record = await self._held(trace_id, request)
@@ -61,7 +61,7 @@ class Recorded(ABC):
             return record.result
         return await self._finished(record.opening.request, record, progress)
 
-    async def resume(self, trace_id: str, *, progress: ProgressSink = quiet) -> ResearchResult:
+    async def resume(self, trace_id: str, *, progress: ProgressSink = ignore_progress) -> ResearchResult:
         """Finish a run that was cut short; what its trace holds is not done again."""
         record = self.store.reopen(trace_id)
         if record.result is not None:
@@ -72,27 +72,29 @@ class Recorded(ABC):
     async def rerun(self, trace_id: str, *, rethink: bool) -> ResearchResult:
         """Walk a finished run again from its trace and archive alone."""
         record = self.store.reread(trace_id, rethink=rethink)
-        return await self._finished(record.opening.request, record, quiet)
+        return await self._finished(record.opening.request, record, ignore_progress)
 
-    async def fork(self, trace_id: str, before_step: int, *, progress: ProgressSink = quiet) -> ResearchResult:
+    async def fork(
+        self, trace_id: str, before_step: int, *, progress: ProgressSink = ignore_progress
+    ) -> ResearchResult:
         """Go on from a step of another run as a run of its own, with this mind instead of the one it had."""
         request = self.store.reread(trace_id).opening.request
         record = self.store.fork(trace_id, before_step, self.opening(request))
         return await self._finished(request, record, progress)
 
-    async def _finished(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
+    async def _finished(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
         async def land() -> ResearchResult:
             return record.finish(await self.investigate(request, record, progress))
 
         opening = record.opening
-        with following(record.trace_id):
-            tell("run begins", researcher=opening.researcher, model=opening.model_id, question=request.question)
+        with trace_context(record.trace_id):
+            log_event("run begins", researcher=opening.researcher, model=opening.model_id, question=request.question)
             try:
                 return await timed("run ends", land, _in_short)
             finally:
                 record.close()
 
-    async def _held(self, trace_id: str, request: ResearchRequest) -> Record:
+    async def _held(self, trace_id: str, request: ResearchRequest) -> RunRecord:
         """The record, once whoever wrote it before is done, stopped or dead."""
         with anyio.move_on_after(PATIENCE_SEC):
             while True:

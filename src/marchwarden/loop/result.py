@@ -17,7 +17,7 @@ _NOT_FOR_A_MIND_TO_SAY: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCate
 
 
 @dataclass(frozen=True)
-class Flight:
+class RunFacts:
     """What is known of a run once it has concluded."""
 
     trace_id: str
@@ -30,7 +30,9 @@ class Flight:
     rubric: Rubric
 
 
-def landed(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> ResearchResult:
+def build_result(
+    draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: RunFacts
+) -> ResearchResult:
     """Say what is missing, and score what was grounded."""
     found = (*checked.discoveries, *notebook.discoveries)
     weighed = factors(draft, checked, budget, flight.began_on)
@@ -66,7 +68,7 @@ def factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> Con
     )
 
 
-def _gaps(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: Flight) -> Sequence[Gap]:
+def _gaps(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: RunFacts) -> Sequence[Gap]:
     gaps = [gap for gap in draft.gaps if gap.category not in _NOT_FOR_A_MIND_TO_SAY]
     gaps += [*checked.gaps, *flight.failures]
     gaps += [Gap(topic=flight.source, category=GapCategory.ACCESS_DENIED, detail=each) for each in flight.left_out]

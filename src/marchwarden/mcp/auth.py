@@ -11,10 +11,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marchwarden.errors import Busy
-from marchwarden.mcp.clients import ANYBODY, Caller
+from marchwarden.mcp.clients import ANONYMOUS, ServiceClient
 from marchwarden.mcp.metrics import CONTENT_TYPE
 from marchwarden.mcp.protocol import BUSY, RETRY_KEY
-from marchwarden.mcp.request_context import PLACE, Exchange
+from marchwarden.mcp.request_context import PLACE, RequestContext
 from marchwarden.mcp.service import Service
 
 HEALTH: Final = "/healthz"
@@ -23,14 +23,14 @@ METHOD_HEADER: Final = "mcp-method"
 TOO_MANY: Final = 429
 
 
-class Door:
+class AuthMiddleware:
     """Lets through who shows a known token; everybody else gets a 401 whatever they ask, except after its health."""
 
     def __init__(self, application: ASGIApp, service: Service, hosts: Sequence[str]) -> None:
         self._application = application
         self._service = service
         self._hosts = frozenset(hosts)
-        self._users = {caller.name: _user(caller) for caller in (ANYBODY, *service.guests.callers)}
+        self._users = {caller.name: _user(caller) for caller in (ANONYMOUS, *service.guests.callers)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +45,7 @@ class Door:
         assert caller is not None
         await self._pass_on(caller, headers, scope, receive, send)
 
-    def _answered_here(self, path: str, headers: Headers, caller: Caller | None) -> Response | None:
+    def _answered_here(self, path: str, headers: Headers, caller: ServiceClient | None) -> Response | None:
         if path == HEALTH:
             return PlainTextResponse(*(("draining\n", 503) if self._service.draining else ("ok\n", 200)))
         if caller is None:
@@ -58,8 +58,10 @@ class Door:
             return PlainTextResponse("only an operator may see the metrics\n", 403)
         return Response(self._service.metrics(), media_type=CONTENT_TYPE)
 
-    async def _pass_on(self, caller: Caller, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(caller)
+    async def _pass_on(
+        self, caller: ServiceClient, headers: Headers, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        exchange = RequestContext(caller)
         try:
             # Where the header says what is asked, a caller over its quota costs no reading of what it sent.
             if headers.get(METHOD_HEADER) == "tools/call":
@@ -94,6 +96,6 @@ def _sent_away(error: Busy) -> Response:
     return Response(body, TOO_MANY, {"Retry-After": str(error.seconds)}, "application/json")
 
 
-def _user(caller: Caller) -> AuthenticatedUser:
+def _user(caller: ServiceClient) -> AuthenticatedUser:
     """The caller as the SDK knows it: it lets nobody into the session of another."""
     return AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))

@@ -29,7 +29,7 @@ from pydantic import ValidationError
 
 from marchwarden.contract import CONTRACT_VERSION, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable
-from marchwarden.mcp.protocol import CONTRACT_KEY, LONGEST_REFUSAL, REFUSAL_KEY, TOOL, progress_heard
+from marchwarden.mcp.protocol import CONTRACT_KEY, LONGEST_REFUSAL, REFUSAL_KEY, TOOL, parse_progress
 from marchwarden.protocols import Progress, ProgressSink
 from marchwarden.text.sanitize import one_line
 
@@ -38,7 +38,7 @@ MOST_PAGES: Final = 20
 MOST_WAITING: Final = 1000
 
 
-class Line(Protocol):
+class McpConnection(Protocol):
     """One open line: what the SDK talks to, and what was seen to go wrong below it."""
 
     @property
@@ -48,17 +48,17 @@ class Line(Protocol):
 
 
 @dataclass(frozen=True)
-class Introduction:
+class ServerInfo:
     """The contract a server speaks and what it says it is for. `contract` is empty where it names none."""
 
     contract: str
     purpose: str
 
 
-class Call:
+class ToolCall:
     """`timeout` bounds it as a whole, `silence` the time without progress and without an answer, both in seconds."""
 
-    def __init__(self, name: str, line: Line, timeout: float, silence: float) -> None:
+    def __init__(self, name: str, line: McpConnection, timeout: float, silence: float) -> None:
         self._name = name
         self._line = line
         self._timeout = timeout
@@ -66,10 +66,10 @@ class Call:
         self._scope = anyio.CancelScope()
         self._end = anyio.current_time() + timeout
         self._result: ResearchResult | None = None
-        self._introduction: Introduction | None = None
+        self._introduction: ServerInfo | None = None
         self._error: MarchwardenError | None = None
 
-    async def introduction(self) -> Introduction:
+    async def introduction(self) -> ServerInfo:
         """What the server says of itself, without asking it anything."""
         try:
             async with anyio.create_task_group() as tasks:
@@ -109,7 +109,7 @@ class Call:
         _check(tool)
         spoken = one_line(str((tool.meta or {}).get(CONTRACT_KEY, "")), 40)
         purpose = (tool.description or client.instructions or "").strip().split("\n")[0]
-        self._introduction = Introduction(spoken, one_line(purpose))
+        self._introduction = ServerInfo(spoken, one_line(purpose))
 
     async def _talk(self, about: Callable[[Client], Awaitable[None]]) -> None:
         self._await_a_sign()
@@ -135,7 +135,7 @@ class Call:
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             self._await_a_sign()
             try:
-                signs.send_nowait(progress_heard(progress, total, message))
+                signs.send_nowait(parse_progress(progress, total, message))
             except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # nobody listens fast enough: a sign of life may be lost, an answer may not
 

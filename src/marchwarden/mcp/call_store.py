@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS spent (
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredRun:
     """One run as it was noted; `booked` tokens of it are paid for.
 
     `outcome` is None until it is over, and again when it is too old to be kept.
@@ -52,17 +52,17 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class TaskEntry:
+class StoredTask:
     """One task: a caller's claim on a run. `cancelled` is when its caller gave it up."""
 
     owner: str
-    run: Entry
+    run: StoredRun
     began: float
     seconds: float
     cancelled: float | None
 
 
-class Ledger:
+class CallStore:
     """Everything noted survives the death of this process; a task survives that of the machine, too.
 
     Safe to use from several threads: whoever may wait for the disk does it in one of its own.
@@ -115,10 +115,10 @@ class Ledger:
                 "UPDATE runs SET outcome = ?, booked = ?, at = ? WHERE id = ?", (outcome, booked, self._now(), run)
             )
 
-    def latest(self, key: str, within: float) -> Entry | None:
+    def latest(self, key: str, within: float) -> StoredRun | None:
         """The last run of that key that began, stopped or ended no longer ago than this."""
         found = self._one("SELECT * FROM runs WHERE key = ? AND at >= ? ORDER BY id DESC", (key, self._now() - within))
-        return Entry(*found) if found else None
+        return StoredRun(*found) if found else None
 
     def owner(self, trace_id: str) -> str | None:
         """Who asked for that run; None for a run that did not come in here."""
@@ -137,14 +137,14 @@ class Ledger:
             finally:
                 ledger.execute("PRAGMA synchronous = NORMAL")
 
-    def task(self, task_id: str, owner: str) -> TaskEntry | None:
+    def task(self, task_id: str, owner: str) -> StoredTask | None:
         """The task of that id, if it is this owner's and not yet too old."""
         found = self._one(
             "SELECT runs.*, tasks.began, tasks.seconds, tasks.cancelled FROM tasks JOIN runs ON runs.id = tasks.run"
             " WHERE tasks.digest = ? AND tasks.owner = ? AND tasks.began + tasks.seconds >= ?",
             (_digest(task_id), owner, self._now()),
         )
-        return TaskEntry(owner, Entry(*found[:8]), *found[8:]) if found else None
+        return StoredTask(owner, StoredRun(*found[:8]), *found[8:]) if found else None
 
     def follow(self, task_id: str, run: int) -> None:
         """The task now stands for that run."""

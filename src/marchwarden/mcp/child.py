@@ -26,7 +26,7 @@ _POLL_SEC: Final = 0.01
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
-class Child:
+class StdioConnection:
     """One started process. `complaint` says what was seen to go wrong with it, once the conversation is over."""
 
     def __init__(self, process: Process, largest_answer: int, errlog: TextIO | None) -> None:

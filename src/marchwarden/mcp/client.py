@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.command import Command
-from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.mcp.command import StdioTransport
+from marchwarden.protocols import ProgressSink, ignore_progress
 
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from marchwarden.mcp.call import Introduction, Line
+    from marchwarden.mcp.call import McpConnection, ServerInfo
 
 TIMEOUT_SEC: Final = 900.0
 SILENCE_SEC: Final = 120.0
 
 
-class Link(Protocol):
+class Transport(Protocol):
     """A way to reach a server: each call opens its own line."""
 
     @property
     def name(self) -> str: ...
 
-    def opened(self) -> "AbstractAsyncContextManager[Line]": ...
+    def opened(self) -> "AbstractAsyncContextManager[McpConnection]": ...
 
 
 class RemoteResearcher:
@@ -38,7 +38,7 @@ class RemoteResearcher:
     Whatever goes wrong out there is one `ResearcherUnavailable`; what was asked wrongly is `InvalidInput`.
     """
 
-    def __init__(self, link: Link, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC) -> None:
+    def __init__(self, link: Transport, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC) -> None:
         self._link = link
         self._timeout = timeout
         self._silence = silence
@@ -59,16 +59,16 @@ class RemoteResearcher:
         """
         if not command:
             raise InvalidInput("the command of a researcher is empty")
-        return cls(Command(tuple(command), dict(env), errlog), timeout=timeout, silence=silence)
+        return cls(StdioTransport(tuple(command), dict(env), errlog), timeout=timeout, silence=silence)
 
     @classmethod
     def http(
         cls, url: str, token: str | None = None, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
         """Call the URL, showing the token. Proxies of the environment are not used."""
-        from marchwarden.mcp.http_client import Endpoint
+        from marchwarden.mcp.http_client import HttpTransport
 
-        return cls(Endpoint(url, token), timeout=timeout, silence=silence)
+        return cls(HttpTransport(url, token), timeout=timeout, silence=silence)
 
     @classmethod
     def in_process(
@@ -76,12 +76,12 @@ class RemoteResearcher:
     ) -> "RemoteResearcher":
         return cls(_InProcess(server), timeout=timeout, silence=silence)
 
-    async def introduced(self, seconds: float = 20.0) -> "Introduction":
+    async def introduced(self, seconds: float = 20.0) -> "ServerInfo":
         """What the server says of itself, without asking it anything. Raises `ResearcherUnavailable` like a call."""
         async with self._link.opened() as line:
-            from marchwarden.mcp.call import Call
+            from marchwarden.mcp.call import ToolCall
 
-            return await Call(self._link.name, line, seconds, seconds).introduction()
+            return await ToolCall(self._link.name, line, seconds, seconds).introduction()
 
     async def research(
         self,
@@ -90,12 +90,12 @@ class RemoteResearcher:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         async with self._link.opened() as line:
-            from marchwarden.mcp.call import Call
+            from marchwarden.mcp.call import ToolCall
 
-            call = Call(self._link.name, line, self._timeout, self._silence)
+            call = ToolCall(self._link.name, line, self._timeout, self._silence)
             return await call.answer(_arguments(question, context, depth, constraints), progress)
 
 

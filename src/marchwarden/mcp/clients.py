@@ -22,7 +22,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
-class Caller:
+class ServiceClient:
     """One who calls, by name. `digest` is that of its token; an operator may see how everybody is served."""
 
     name: str
@@ -35,12 +35,12 @@ class Caller:
     operator: bool = False
 
 
-ANYBODY: Final = Caller("anybody", operator=True)
+ANONYMOUS: Final = ServiceClient("anybody", operator=True)
 """Who calls where no token is asked for, and where there is one token for all."""
 
 
 @checked_dataclass(frozen=True, config={"extra": "forbid"})
-class Terms:
+class ServiceLimits:
     """How a service serves: runs at once, calls that wait, and for how many seconds things hold.
 
     `join_window`: how long a call joins an earlier run of the same question. `task_ttl`: how long a task can be asked
@@ -69,7 +69,7 @@ class _Described:
 
 @checked_dataclass(frozen=True, config={"extra": "forbid"})
 class _Written:
-    service: Terms = field(default_factory=Terms)
+    service: ServiceLimits = field(default_factory=ServiceLimits)
     clients: dict[str, _Described] = field(default_factory=dict)
 
 
@@ -77,22 +77,22 @@ _FILE: Final = TypeAdapter(_Written)
 
 
 @dataclass(frozen=True)
-class Guests:
+class ClientRegistry:
     """Everybody who is let in, each by a token of its own. With none, whoever reaches the server is let in."""
 
-    callers: Sequence[Caller] = ()
+    callers: Sequence[ServiceClient] = ()
 
     @classmethod
     def with_token(cls, token: str) -> Self:
         """One token for everybody who is told it."""
         if not token.strip():
             raise InvalidInput("the token is empty")
-        return cls((Caller(ANYBODY.name, _digest(token), operator=True),))
+        return cls((ServiceClient(ANONYMOUS.name, _digest(token), operator=True),))
 
-    def shown(self, authorization: str) -> Caller | None:
+    def shown(self, authorization: str) -> ServiceClient | None:
         """Who shows this header; every token is compared, so that the time taken tells nothing."""
         if not self.callers:
-            return ANYBODY
+            return ANONYMOUS
         scheme, _, token = authorization.partition(" ")
         digest = _digest(token.strip())
         found = [caller for caller in self.callers if hmac.compare_digest(caller.digest, digest)]
@@ -100,11 +100,11 @@ class Guests:
 
 
 @dataclass(frozen=True)
-class House:
+class ServiceConfig:
     """A service as its file describes it."""
 
-    terms: Terms = field(default_factory=Terms)
-    guests: Guests = field(default_factory=Guests)
+    terms: ServiceLimits = field(default_factory=ServiceLimits)
+    guests: ClientRegistry = field(default_factory=ClientRegistry)
 
     @classmethod
     def load(cls, path: Path, environ: Mapping[str, str]) -> Self:
@@ -121,15 +121,15 @@ class House:
         callers = tuple(_caller(name, each, environ) for name, each in written.clients.items())
         if len({caller.digest for caller in callers}) < len(callers):
             raise InvalidInput(f"the service file {path}: two clients have the same token")
-        return cls(written.service, Guests(callers))
+        return cls(written.service, ClientRegistry(callers))
 
 
-def _caller(name: str, described: _Described, environ: Mapping[str, str]) -> Caller:
+def _caller(name: str, described: _Described, environ: Mapping[str, str]) -> ServiceClient:
     token = environ.get(described.token_env, "").strip()
     if not token:
         raise InvalidInput(f"the variable {described.token_env} with the token of {name!r} is empty or not set")
     given = {each.name: getattr(described, each.name) for each in fields(described) if each.name != "token_env"}
-    return Caller(name, _digest(token), **given)
+    return ServiceClient(name, _digest(token), **given)
 
 
 def _digest(token: str) -> bytes:

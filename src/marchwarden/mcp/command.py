@@ -13,14 +13,14 @@ from marchwarden.errors import ResearcherUnavailable
 from marchwarden.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from marchwarden.mcp.child import Child
+    from marchwarden.mcp.child import StdioConnection
 
 LARGEST_ANSWER: Final = 16 << 20
 _EVERY_PROGRAM_NEEDS: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 
 
 @dataclass(frozen=True)
-class Command:
+class StdioTransport:
     """What to start, and what of our environment it gets besides the few variables every program needs."""
 
     argv: tuple[str, ...]
@@ -33,7 +33,7 @@ class Command:
         return one_line(" ".join(self.argv), 120)
 
     @asynccontextmanager
-    async def opened(self) -> "AsyncIterator[Child]":
+    async def opened(self) -> "AsyncIterator[StdioConnection]":
         """A process of its own. The conversation parts from it; where there was none, it is ended here."""
         inherited = {name: os.environ[name] for name in _EVERY_PROGRAM_NEEDS if name in os.environ}
         try:
@@ -41,9 +41,9 @@ class Command:
         except OSError as error:
             raise ResearcherUnavailable(f"{self.name}: {one_line(str(error), 200)}") from error
         try:
-            from marchwarden.mcp.child import Child
+            from marchwarden.mcp.child import StdioConnection
 
-            yield Child(process, self.largest_answer, self.errlog)
+            yield StdioConnection(process, self.largest_answer, self.errlog)
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):

@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import Busy
-from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.clients import ServiceClient
 
 FIRST_GUESS_SEC: Final = 30.0
 LONGEST_SEC: Final = 600.0
@@ -22,15 +22,15 @@ WEIGHT: Final = 0.2
 
 
 @dataclass(eq=False)
-class Place:
+class QueueTicket:
     """A place at the gate: waiting until `open` is set, then inside until it is left."""
 
-    caller: Caller
+    caller: ServiceClient
     open: anyio.Event = field(default_factory=anyio.Event)
     entered: float = 0.0
 
 
-class Gate:
+class FairQueue:
     """Places for `concurrent` runs, and for `queued` calls before them."""
 
     def __init__(self, concurrent: int, queued: int, now: Callable[[], float] = time.monotonic) -> None:
@@ -39,17 +39,17 @@ class Gate:
         self._now = now
         self._inside: Counter[str] = Counter()
         self.inside = 0
-        self._waiting: dict[str, deque[Place]] = {}
+        self._waiting: dict[str, deque[QueueTicket]] = {}
         self._typical = FIRST_GUESS_SEC
 
     @property
     def waiting(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def take(self, caller: Caller) -> Place:
+    def take(self, caller: ServiceClient) -> QueueTicket:
         """A place, open at once if there is one inside. Raises `Busy` when there is none to wait at either."""
         own = self._waiting.get(caller.name, ())
-        place = Place(caller)
+        place = QueueTicket(caller)
         if not own and self.inside < self._concurrent and self._may_enter(caller):
             self._enter(place)
             return place
@@ -62,7 +62,7 @@ class Gate:
         self._waiting.setdefault(caller.name, deque()).append(place)
         return place
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: QueueTicket) -> None:
         """Give the place back, inside or in the queue."""
         name = place.caller.name
         if not place.open.is_set():
@@ -85,10 +85,10 @@ class Gate:
             if places:
                 self._waiting[able[0]] = places  # at the end: the others come first now
 
-    def _may_enter(self, caller: Caller) -> bool:
+    def _may_enter(self, caller: ServiceClient) -> bool:
         return caller.concurrent is None or self._inside[caller.name] < caller.concurrent
 
-    def _enter(self, place: Place) -> None:
+    def _enter(self, place: QueueTicket) -> None:
         self.inside += 1
         self._inside[place.caller.name] += 1
         place.entered = self._now()

@@ -29,7 +29,7 @@ _REFUSALS: Final[Mapping[int, str]] = {
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class HttpTransport:
     """Where to call, and the token to show there."""
 
     url: str
@@ -48,14 +48,14 @@ class Endpoint:
     def name(self) -> str:
         return one_line(str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None)), 120)
 
-    def opened(self) -> AbstractAsyncContextManager["Connection"]:
-        return nullcontext(Connection(self))
+    def opened(self) -> AbstractAsyncContextManager["HttpConnection"]:
+        return nullcontext(HttpConnection(self))
 
 
-class Connection:
+class HttpConnection:
     """One conversation. `complaint` says what was seen to go wrong with it."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: HttpTransport) -> None:
         self._endpoint = endpoint
         # Loading certificates takes 100 ms, which a plain connection would pay for nothing.
         secure = httpx2.URL(endpoint.url).scheme == "https"

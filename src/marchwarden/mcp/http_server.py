@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from marchwarden.errors import InvalidInput
 from marchwarden.mcp.asgi import in_url, listening, serve_application
-from marchwarden.mcp.auth import Door
+from marchwarden.mcp.auth import AuthMiddleware
 from marchwarden.mcp.server import McpServer
 from marchwarden.mcp.service import Service
 
@@ -46,7 +46,7 @@ async def serve_http(
         known = [*_own_hosts(host, bound), *allowed_hosts]
         url = f"http://{in_url('127.0.0.1' if host in _ANY_ADDRESS else host)}:{bound}{PATH}"
         await serve_application(
-            Door(_application(server, known), service, known),
+            AuthMiddleware(_application(server, known), service, known),
             listener,
             there=lambda: announce(url) if announce else None,
             leaving=service.stop,

@@ -19,7 +19,7 @@ COUNTED: Final[Mapping[str, str]] = {
 Labels = tuple[tuple[str, str], ...]
 
 
-class Meter:
+class Metrics:
     """Counters by label and one histogram; gauges are asked for when somebody looks."""
 
     def __init__(self) -> None:

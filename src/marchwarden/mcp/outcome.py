@@ -12,7 +12,7 @@ Ending = Literal["answered", "invalid_input", "failed", "crashed", "busy", "canc
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """`told` is the result as JSON for an answer, one line for anything else; `seconds` is when to come again."""
 
     ending: Ending
@@ -20,7 +20,7 @@ class Outcome:
     seconds: int = 0
 
     @classmethod
-    def answered(cls, result: ResearchResult) -> "Outcome":
+    def answered(cls, result: ResearchResult) -> "CallOutcome":
         return cls("answered", result.model_dump_json())
 
     @property
@@ -36,8 +36,8 @@ class Outcome:
         return _FORM.dump_json(self).decode()
 
     @classmethod
-    def recalled(cls, kept: str) -> "Outcome":
+    def recalled(cls, kept: str) -> "CallOutcome":
         return _FORM.validate_json(kept)
 
 
-_FORM: Final = TypeAdapter(Outcome)
+_FORM: Final = TypeAdapter(CallOutcome)

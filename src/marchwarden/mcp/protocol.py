@@ -25,7 +25,7 @@ _TICK: Final = 1e-6
 
 
 @dataclass
-class Gauge:
+class ProgressCounter:
     """Progress as MCP numbers it: the tokens used, moved up a hair where they stand still, because it must increase."""
 
     last: float = -1.0
@@ -35,13 +35,13 @@ class Gauge:
         return self.last
 
 
-def progress_line(progress: Progress) -> str:
+def format_progress(progress: Progress) -> str:
     """One sign of life as a person reads it; the trace id is in it from the first one on."""
     told = f"{one_line(progress.step, 60).replace(':', ' ')}: {one_line(progress.message)}"
     return f"{told} [iteration {progress.iteration}, {progress.sources} sources, trace {progress.trace_id}]"
 
 
-def progress_heard(done: float, total: float | None, message: str | None) -> Progress:
+def parse_progress(done: float, total: float | None, message: str | None) -> Progress:
     """The sign of life a server sent; from a server that words it differently, what can be known of it."""
     used, budget = _whole(done), _whole(total or 0)
     told = _PROGRESS.fullmatch(message or "")

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import Final
 
 from marchwarden.errors import Busy
-from marchwarden.mcp.clients import Caller
+from marchwarden.mcp.clients import ServiceClient
 
 MINUTE: Final = 60.0
 
 
-class Quota:
+class CallRateLimiter:
     """A bucket a caller, filled at its rate and never beyond a minute's worth."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._levels: dict[str, tuple[float, float]] = {}
 
-    def charge(self, caller: Caller) -> None:
+    def charge(self, caller: ServiceClient) -> None:
         """Count one call; raises `Busy` when it is one too many."""
         if caller.calls_per_minute is None:
             return

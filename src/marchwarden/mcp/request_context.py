@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.mcp.clients import ANYBODY, Caller
+from marchwarden.mcp.clients import ANONYMOUS, ServiceClient
 
 PLACE: Final = "marchwarden.exchange"
 """Where a request's scope keeps it."""
 
 
 @dataclass
-class Exchange:
+class RequestContext:
     """Who calls; whether the call is counted already; and in how many seconds to come again, if it was refused."""
 
-    caller: Caller = ANYBODY
+    caller: ServiceClient = ANONYMOUS
     is_counted: bool = False
     retry_after: int = 0
 
 
-def exchange_of(request: object) -> Exchange:
+def request_context_of(request: object) -> RequestContext:
     """That of an HTTP request; on other transports there is no door, and anybody calls."""
     scope = getattr(request, "scope", None)
     kept = scope.get(PLACE) if isinstance(scope, Mapping) else None
-    return kept if isinstance(kept, Exchange) else Exchange()
+    return kept if isinstance(kept, RequestContext) else RequestContext()

@@ -18,25 +18,25 @@ from mcp_types import (
 
 from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
 from marchwarden.mcp.protocol import RESULT_SCHEME, TRACE_SCHEME
-from marchwarden.mcp.request_context import exchange_of
+from marchwarden.mcp.request_context import request_context_of
 from marchwarden.mcp.server_state import Context
-from marchwarden.storage.record import Record
+from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import one_line
 
 
-class Kept(Protocol):
+class ReadableRuns(Protocol):
     """Where runs can be read again."""
 
     def text(self, trace_id: str) -> str: ...
 
-    def reread(self, trace_id: str) -> Record: ...
+    def reread(self, trace_id: str) -> RunRecord: ...
 
 
 @dataclass(frozen=True)
-class Shelf:
+class RunResources:
     """Two templates, no listing, every refusal one line."""
 
-    store: Kept
+    store: ReadableRuns
 
     async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(resources=[])
@@ -83,6 +83,6 @@ class Shelf:
         return result.model_dump_json()
 
     async def _refuse_others(self, context: Context, trace_id: str) -> None:
-        caller = exchange_of(context.request).caller
+        caller = request_context_of(context.request).caller
         if not caller.operator and context.lifespan_context.ledger.owner(trace_id) != caller.name:
             raise UnknownTrace(f"no trace {one_line(trace_id, 60)} of {caller.name} here")

@@ -5,12 +5,12 @@ import json
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, ErrorData, TextContent
 
-from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.outcome import CallOutcome
 from marchwarden.mcp.protocol import BUSY, LONGEST_REFUSAL, REFUSAL_KEY, RETRY_KEY, Refusal
 from marchwarden.text.sanitize import one_line
 
 
-def told(outcome: Outcome) -> CallToolResult:
+def told(outcome: CallOutcome) -> CallToolResult:
     """What a caller gets who waited for it: an answer, or one line that says why there is none."""
     if outcome.ending == "answered":
         content = json.loads(outcome.told)
@@ -24,7 +24,7 @@ def refused(line: str, refusal: Refusal) -> CallToolResult:
     )
 
 
-def broken(outcome: Outcome) -> ErrorData | None:
+def broken(outcome: CallOutcome) -> ErrorData | None:
     """What ended a task without a result of the tool: only that the server itself failed."""
     return ErrorData(code=INTERNAL_ERROR, message=outcome.told) if outcome.ending == "crashed" else None
 

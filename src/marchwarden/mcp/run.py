@@ -9,9 +9,9 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest
-from marchwarden.mcp.call_store import Entry
-from marchwarden.mcp.clients import Caller
-from marchwarden.mcp.outcome import Outcome
+from marchwarden.mcp.call_store import StoredRun
+from marchwarden.mcp.clients import ServiceClient
+from marchwarden.mcp.outcome import CallOutcome
 from marchwarden.protocols import Progress
 
 MOST_WAITING: Final = 100
@@ -19,23 +19,23 @@ MOST_WAITING: Final = 100
 
 
 @dataclass(eq=False)
-class Run:
+class SharedRun:
     """`known` is the earlier run it stands for or goes on with, `entry` its place in the ledger.
 
     `wanted` counts who has not given it up. Of the `tokens` it took so far, `booked` ones are paid for.
     """
 
     key: str
-    caller: Caller
+    caller: ServiceClient
     request: ResearchRequest
     trace_id: str = ""
     entry: int | None = None
-    known: Entry | None = None
+    known: StoredRun | None = None
     wanted: int = 0
     booked: int = 0
     tokens: int = 0
     latest: Progress | None = None
-    outcome: Outcome | None = None
+    outcome: CallOutcome | None = None
     accepted: anyio.Event = field(default_factory=anyio.Event)
     over: anyio.Event = field(default_factory=anyio.Event)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -61,7 +61,7 @@ class Run:
         """Whether it only tells again what an earlier run found."""
         return self.known is not None and self.known.outcome is not None
 
-    def follow(self, known: Entry) -> None:
+    def follow(self, known: StoredRun) -> None:
         self.known, self.entry, self.trace_id, self.booked = known, known.id, known.trace_id, known.booked
 
     def tell(self, progress: Progress) -> None:
@@ -73,7 +73,7 @@ class Run:
             except anyio.WouldBlock:
                 continue  # it reads too slowly: a sign of life may be lost, an outcome may not
 
-    def end(self, outcome: Outcome) -> None:
+    def end(self, outcome: CallOutcome) -> None:
         self.outcome = outcome
         self.accepted.set()
         self.over.set()

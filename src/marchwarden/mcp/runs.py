@@ -14,40 +14,40 @@ from anyio.abc import TaskGroup
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
-from marchwarden.loop.recorded import Recorded
-from marchwarden.mcp.call_store import Entry
-from marchwarden.mcp.clients import Caller
-from marchwarden.mcp.fair_queue import Place
-from marchwarden.mcp.outcome import Outcome
-from marchwarden.mcp.run import Run
+from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.mcp.call_store import StoredRun
+from marchwarden.mcp.clients import ServiceClient
+from marchwarden.mcp.fair_queue import QueueTicket
+from marchwarden.mcp.outcome import CallOutcome
+from marchwarden.mcp.run import SharedRun
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.spans import Spans
-from marchwarden.mcp.usage import Books
+from marchwarden.mcp.usage import UsageTracker
 from marchwarden.protocols import Progress, Researcher, Resumable
 
 log: Final = logging.getLogger(__name__)
 
 UNEXPECTED: Final = "the researcher failed unexpectedly; the log of its server says why"
-CANCELLED: Final = Outcome("cancelled", "the call was cancelled; asked again, it goes on where it stopped")
-STOPPED: Final = Outcome("stopped", "the server is stopping; asked again, the run goes on where it stopped")
+CANCELLED: Final = CallOutcome("cancelled", "the call was cancelled; asked again, it goes on where it stopped")
+STOPPED: Final = CallOutcome("stopped", "the server is stopping; asked again, the run goes on where it stopped")
 
 
-class Runs:
+class RunPool:
     """All runs of one server."""
 
-    def __init__(self, researcher: Researcher, service: Service, books: Books, tasks: TaskGroup) -> None:
+    def __init__(self, researcher: Researcher, service: Service, books: UsageTracker, tasks: TaskGroup) -> None:
         self._researcher = researcher
         # Asked once: whether an object keeps a protocol costs more to find out than a call costs otherwise.
         self._resumable = researcher if isinstance(researcher, Resumable) else None
-        self._recorded = researcher if isinstance(researcher, Recorded) else None
+        self._recorded = researcher if isinstance(researcher, RecordedResearcher) else None
         self._spans = Spans()
         self._service = service
         self._books = books
         self._tasks = tasks
-        self._under_way: dict[str, Run] = {}
+        self._under_way: dict[str, SharedRun] = {}
         self._stopping = False
 
-    def join(self, caller: Caller, request: ResearchRequest) -> Run:
+    def join(self, caller: ServiceClient, request: ResearchRequest) -> SharedRun:
         """The run of this question that is under way, else one that begins now. Whoever joins must `leave` or stay."""
         if caller.tokens_per_call is not None and request.limits().token_budget > caller.tokens_per_call:
             raise InvalidInput(f"constraints.token_budget may be at most {caller.tokens_per_call} for {caller.name}")
@@ -56,7 +56,7 @@ class Runs:
         if before is not None and not before.scope.cancel_called:
             before.wanted += 1
             return before
-        run = Run(key, caller, request, wanted=1)
+        run = SharedRun(key, caller, request, wanted=1)
         self._under_way[key] = run
         self._tasks.start_soon(self._pursue, run, before)
         return run
@@ -72,24 +72,24 @@ class Runs:
         while self._under_way:
             await next(iter(self._under_way.values())).over.wait()
 
-    def under_way(self, entry: Entry) -> Run | None:
+    def under_way(self, entry: StoredRun) -> SharedRun | None:
         run = self._under_way.get(entry.key)
         return run if run is not None and run.entry == entry.id else None
 
-    def revive(self, caller: Caller, entry: Entry) -> Run:
+    def revive(self, caller: ServiceClient, entry: StoredRun) -> SharedRun:
         """Go on with a run that ended with an earlier process."""
         run = self.join(caller, ResearchRequest.model_validate_json(entry.request))
         if not run.accepted.is_set() and entry.trace_id:
             run.follow(entry)
         return run
 
-    def leave(self, run: Run) -> None:
+    def leave(self, run: SharedRun) -> None:
         """Give the run up. What nobody else wants is stopped; what it has done stays in its trace."""
         run.wanted -= 1
         if run.wanted <= 0:
             run.scope.cancel()
 
-    async def _pursue(self, run: Run, before: Run | None) -> None:
+    async def _pursue(self, run: SharedRun, before: SharedRun | None) -> None:
         began, outcome = anyio.current_time(), STOPPED
         try:
             with run.scope:
@@ -105,25 +105,25 @@ class Runs:
                 del self._under_way[run.key]
             self._service.meter.observe(anyio.current_time() - began)
 
-    async def _outcome(self, run: Run) -> Outcome:
+    async def _outcome(self, run: SharedRun) -> CallOutcome:
         try:
             self._books.look_back(run)
             if run.known is not None and run.known.outcome is not None:
                 self._count(run, "recalled")
-                return Outcome.recalled(run.known.outcome)
+                return CallOutcome.recalled(run.known.outcome)
             self._books.refuse_beyond_today(run, self._under_way.values())
             place = self._service.gate.take(run.caller)
         except Busy as error:
-            return Outcome("busy", str(error), error.seconds)
+            return CallOutcome("busy", str(error), error.seconds)
         except StorageError as error:
-            return Outcome("failed", str(error))
+            return CallOutcome("failed", str(error))
         self._count(run, "resumed" if run.known else "new")
         try:
             return await self._investigated(run, place)
         finally:
             self._service.gate.leave(place)
 
-    async def _investigated(self, run: Run, place: Place) -> Outcome:
+    async def _investigated(self, run: SharedRun, place: QueueTicket) -> CallOutcome:
         """What the researcher finds, once there is a place. Whatever goes wrong must not end the other runs."""
         try:
             self._accept(run)
@@ -134,16 +134,16 @@ class Runs:
                 result = await self._research(run)
                 run.tokens = result.cost_metadata.tokens_used
                 span.answered(result)
-            return Outcome.answered(result)
+            return CallOutcome.answered(result)
         except InvalidInput as error:
-            return Outcome("invalid_input", str(error))
+            return CallOutcome("invalid_input", str(error))
         except MarchwardenError as error:
-            return Outcome("failed", str(error))
+            return CallOutcome("failed", str(error))
         except Exception:
             log.exception("a research call failed unexpectedly")
-            return Outcome("crashed", UNEXPECTED)
+            return CallOutcome("crashed", UNEXPECTED)
 
-    def _accept(self, run: Run) -> None:
+    def _accept(self, run: SharedRun) -> None:
         """From here on it can be promised: a run that can be gone on with is noted before it begins."""
         if self._resumable and not run.trace_id:
             run.trace_id = str(uuid4())
@@ -151,7 +151,7 @@ class Runs:
             self._books.begin(run)
         run.accepted.set()
 
-    async def _research(self, run: Run) -> ResearchResult:
+    async def _research(self, run: SharedRun) -> ResearchResult:
         async def hear(progress: Progress) -> None:
             if not run.trace_id:
                 run.trace_id = progress.trace_id
@@ -171,15 +171,15 @@ class Runs:
             self._books.begin(run)
             return await self._resumable.take_up(run.trace_id, asked, progress=hear)
 
-    def _tell_waiting(self, run: Run) -> None:
+    def _tell_waiting(self, run: SharedRun) -> None:
         if run.trace_id:
             ahead = self._service.gate.waiting
             run.tell(Progress(run.trace_id, "wait", f"one of {ahead} waiting for a place"))
 
-    def _count(self, run: Run, kind: str) -> None:
+    def _count(self, run: SharedRun, kind: str) -> None:
         self._service.meter.count("runs_total", client=run.caller.name, kind=kind)
 
-    def _key(self, caller: Caller, request: ResearchRequest) -> str:
+    def _key(self, caller: ServiceClient, request: ResearchRequest) -> str:
         """The same for two calls that would do the same: question, context, depth, limits, and how this researcher
         would go about it. Callers never join each other.
         """

@@ -11,10 +11,10 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.clients import Guests, House
+from marchwarden.mcp.clients import ClientRegistry, ServiceConfig
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.otel_export import exporting
-from marchwarden.mcp.resources import Kept
+from marchwarden.mcp.resources import ReadableRuns
 from marchwarden.mcp.server import build_server
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.stdio_server import serve_stdio
@@ -29,7 +29,7 @@ SELDOM: Final = (20_000, 20, 20)
 
 
 @dataclass(frozen=True)
-class Stand:
+class ServeOptions:
     """Where a server stands and for whom, as a command line says it. Without an address it serves one on stdio."""
 
     address: str | None = None
@@ -47,13 +47,15 @@ class Stand:
         if token is not None and self.described is not None:
             raise InvalidInput("the file of a service names the variables of its tokens: leave out --token-env")
         if self.described is not None:
-            house = House.load(Path(self.described), settings.environ)
+            house = ServiceConfig.load(Path(self.described), settings.environ)
         else:
-            house = House(guests=Guests() if token is None else Guests.with_token(token))
+            house = ServiceConfig(guests=ClientRegistry() if token is None else ClientRegistry.with_token(token))
         return Service(house, Store.at(settings.trace_dir, settings.environ).folder / LEDGER)
 
 
-def serve(researcher: Researcher, store: Kept, *, name: str, purpose: str, stand: Stand, settings: Settings) -> None:
+def serve(
+    researcher: Researcher, store: ReadableRuns, *, name: str, purpose: str, stand: ServeOptions, settings: Settings
+) -> None:
     """On stdio, or at `HOST:PORT`; the URL is told on stderr once it answers."""
     server = build_server(researcher, name=name, purpose=purpose, store=store, service=stand.service(settings))
     if stand.address is None:
@@ -72,12 +74,12 @@ def _parsed(address: str) -> tuple[str, int]:
 
 
 def _announce(url: str) -> None:
-    settle()
+    tune_garbage_collector()
     sys.stderr.write(f"serving at {url}\n")
     sys.stderr.flush()
 
 
-def settle() -> None:
+def tune_garbage_collector() -> None:
     """What was loaded to begin with is never garbage, what is in flight seldom: looking through both again and again
     was a quarter of the work of a server with two thousand calls in flight.
     """

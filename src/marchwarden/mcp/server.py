@@ -21,21 +21,21 @@ from mcp_types import (
 )
 
 from marchwarden.contract import CONTRACT_VERSION, ResearchRequest, ResearchResult
-from marchwarden.core.request import checked
+from marchwarden.core.request import parse_request
 from marchwarden.errors import Busy, InvalidInput, StorageError
-from marchwarden.mcp.call_store import Ledger
-from marchwarden.mcp.clients import Caller
-from marchwarden.mcp.outcome import Outcome
-from marchwarden.mcp.protocol import CONTRACT_KEY, TOOL, Gauge, progress_line
-from marchwarden.mcp.request_context import Exchange, exchange_of
-from marchwarden.mcp.resources import Kept, Shelf
+from marchwarden.mcp.call_store import CallStore
+from marchwarden.mcp.clients import ServiceClient
+from marchwarden.mcp.outcome import CallOutcome
+from marchwarden.mcp.protocol import CONTRACT_KEY, TOOL, ProgressCounter, format_progress
+from marchwarden.mcp.request_context import RequestContext, request_context_of
+from marchwarden.mcp.resources import ReadableRuns, RunResources
 from marchwarden.mcp.responses import busy, refused, told
-from marchwarden.mcp.run import Run
-from marchwarden.mcp.runs import Runs
-from marchwarden.mcp.server_state import Calls, Context
+from marchwarden.mcp.run import SharedRun
+from marchwarden.mcp.runs import RunPool
+from marchwarden.mcp.server_state import Context, ServerState
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
-from marchwarden.mcp.usage import Books
+from marchwarden.mcp.usage import UsageTracker
 from marchwarden.protocols import Progress, ProgressSink, Researcher
 from marchwarden.text.sanitize import one_line
 
@@ -48,7 +48,7 @@ MANNER: Final = (
 )
 
 
-class McpServer(Server[Calls]):
+class McpServer(Server[ServerState]):
     """An MCP server that knows its service, so that whatever stands before it keeps to the same terms."""
 
     service: Service
@@ -59,7 +59,7 @@ def build_server(
     *,
     name: str,
     purpose: str,
-    store: Kept | None = None,
+    store: ReadableRuns | None = None,
     service: Service | None = None,
 ) -> McpServer:
     """The server that lists `research` and nothing else.
@@ -68,8 +68,8 @@ def build_server(
     calls are taken; if it keeps its ledger on disk, clients that speak of tasks get one for each call.
     """
     service = service or Service()
-    desk = _Desk(research_tool(purpose), service)
-    shelf = Shelf(store) if store is not None else None
+    desk = _ToolHandler(research_tool(purpose), service)
+    shelf = RunResources(store) if store is not None else None
     server = McpServer(
         name,
         version=version("marchwarden"),
@@ -89,18 +89,20 @@ def build_server(
     return server
 
 
-def _open(researcher: Researcher, service: Service) -> Callable[[Server[Calls]], AbstractAsyncContextManager[Calls]]:
+def _open(
+    researcher: Researcher, service: Service
+) -> Callable[[Server[ServerState]], AbstractAsyncContextManager[ServerState]]:
     @asynccontextmanager
-    async def serving(_server: Server[Calls]) -> AsyncIterator[Calls]:
+    async def serving(_server: Server[ServerState]) -> AsyncIterator[ServerState]:
         """What is under way when the server ends is cut short, not lost: its trace and the ledger lead back to it."""
-        ledger = await to_thread.run_sync(Ledger.open, service.ledger)
+        ledger = await to_thread.run_sync(CallStore.open, service.ledger)
         try:
             async with anyio.create_task_group() as tasks:
-                books = Books(ledger, service.meter, service.terms.join_window)
-                runs = Runs(researcher, service, books, tasks)
+                books = UsageTracker(ledger, service.meter, service.terms.join_window)
+                runs = RunPool(researcher, service, books, tasks)
                 service.working.add(runs)
                 try:
-                    yield Calls(runs, ledger, Tasks(runs, books, ledger, service.terms.task_ttl))
+                    yield ServerState(runs, ledger, Tasks(runs, books, ledger, service.terms.task_ttl))
                 finally:
                     service.working.discard(runs)
                     runs.stop()
@@ -124,7 +126,7 @@ def research_tool(purpose: str) -> Tool:
 
 
 @dataclass(frozen=True)
-class _Desk:
+class _ToolHandler:
     """Where calls come in: checked, counted, joined to a run, answered. No call ends in a stack trace."""
 
     tool: Tool
@@ -136,11 +138,11 @@ class _Desk:
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | TaskTold:
         if params.name != TOOL:
             raise MCPError(INVALID_PARAMS, f"there is no tool {one_line(params.name, 60)!r}; the only one is {TOOL!r}")
-        exchange = exchange_of(context.request)
+        exchange = request_context_of(context.request)
         try:
             if not exchange.is_counted:
                 self.service.admit(exchange.caller)
-            run = context.lifespan_context.runs.join(exchange.caller, checked(params.arguments or {}))
+            run = context.lifespan_context.runs.join(exchange.caller, parse_request(params.arguments or {}))
         except InvalidInput as error:
             self._count(exchange.caller, "invalid_input")
             return refused(str(error), "invalid_input")
@@ -148,7 +150,7 @@ class _Desk:
             raise _sent_back(exchange, str(error), error.seconds) from None
         return await self._answered(context, exchange, run)
 
-    async def _answered(self, context: Context, exchange: Exchange, run: Run) -> CallToolResult | TaskTold:
+    async def _answered(self, context: Context, exchange: RequestContext, run: SharedRun) -> CallToolResult | TaskTold:
         """With a task where the caller speaks of them and the run goes on, else with what came of the run."""
         try:
             if speaks_tasks(context) and (task := await self._task(context, exchange.caller, run)) is not None:
@@ -165,7 +167,7 @@ class _Desk:
             raise _sent_back(exchange, outcome.told, outcome.seconds)
         return told(outcome)
 
-    async def _task(self, context: Context, caller: Caller, run: Run) -> TaskTold | None:
+    async def _task(self, context: Context, caller: ServiceClient, run: SharedRun) -> TaskTold | None:
         """A task for the run, unless it has ended already or the disk does not take it."""
         await run.accepted.wait()
         if run.over.is_set():
@@ -175,16 +177,16 @@ class _Desk:
         except StorageError:
             return None
 
-    def _count(self, caller: Caller, outcome: str) -> None:
+    def _count(self, caller: ServiceClient, outcome: str) -> None:
         self.service.meter.count("calls_total", client=caller.name, outcome=outcome)
 
 
-def _sent_back(exchange: Exchange, line: str, seconds: int) -> MCPError:
+def _sent_back(exchange: RequestContext, line: str, seconds: int) -> MCPError:
     exchange.retry_after = seconds
     return busy(line, seconds)
 
 
-async def _awaited(context: Context, run: Run) -> Outcome:
+async def _awaited(context: Context, run: SharedRun) -> CallOutcome:
     """The run's outcome, its signs of life passed on meanwhile to whoever wants them."""
     if context.request is not None and (context.meta or {}).get("progress_token") is None:
         await run.over.wait()  # over HTTP it would have to say so; nothing is spent on signs nobody gets
@@ -198,11 +200,11 @@ async def _awaited(context: Context, run: Run) -> Outcome:
 
 
 def _reporting_to(context: Context) -> ProgressSink:
-    gauge = Gauge()
+    gauge = ProgressCounter()
 
     async def report(progress: Progress) -> None:
         with anyio.move_on_after(PROGRESS_PATIENCE_SEC):
             reading = gauge.reading(progress)
-            await context.session.report_progress(reading, progress.token_budget or None, progress_line(progress))
+            await context.session.report_progress(reading, progress.token_budget or None, format_progress(progress))
 
     return report

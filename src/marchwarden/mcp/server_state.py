@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from mcp.server import ServerRequestContext
 
-from marchwarden.mcp.call_store import Ledger
-from marchwarden.mcp.runs import Runs
+from marchwarden.mcp.call_store import CallStore
+from marchwarden.mcp.runs import RunPool
 from marchwarden.mcp.tasks import Tasks
 
 
 @dataclass(frozen=True)
-class Calls:
-    runs: Runs
-    ledger: Ledger
+class ServerState:
+    runs: RunPool
+    ledger: CallStore
     tasks: Tasks
 
 
-Context = ServerRequestContext[Calls]
+Context = ServerRequestContext[ServerState]

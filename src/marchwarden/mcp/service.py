@@ -8,10 +8,10 @@ from typing import Protocol
 import anyio
 
 from marchwarden.errors import Busy
-from marchwarden.mcp.clients import Caller, Guests, House, Terms
-from marchwarden.mcp.fair_queue import Gate
-from marchwarden.mcp.metrics import Meter
-from marchwarden.mcp.rate_limit import Quota
+from marchwarden.mcp.clients import ClientRegistry, ServiceClient, ServiceConfig, ServiceLimits
+from marchwarden.mcp.fair_queue import FairQueue
+from marchwarden.mcp.metrics import Metrics
+from marchwarden.mcp.rate_limit import CallRateLimiter
 
 
 class Working(Protocol):
@@ -25,20 +25,20 @@ class Working(Protocol):
 class Service:
     """One for a server and the door before it. `ledger` is where calls are noted; in memory where it is None."""
 
-    def __init__(self, house: House | None = None, ledger: Path | None = None) -> None:
-        house = house or House()
-        self.terms: Terms = house.terms
-        self.guests: Guests = house.guests
+    def __init__(self, house: ServiceConfig | None = None, ledger: Path | None = None) -> None:
+        house = house or ServiceConfig()
+        self.terms: ServiceLimits = house.terms
+        self.guests: ClientRegistry = house.guests
         self.ledger = ledger
-        self.gate = Gate(self.terms.concurrent, self.terms.queued)
-        self.quota = Quota()
-        self.meter = Meter()
+        self.gate = FairQueue(self.terms.concurrent, self.terms.queued)
+        self.quota = CallRateLimiter()
+        self.meter = Metrics()
         self.working: set[Working] = set()
         self.draining = False
         self._answering = 0
         self._answered = anyio.Event()
 
-    def admit(self, caller: Caller) -> None:
+    def admit(self, caller: ServiceClient) -> None:
         """Count a call of the tool in; raises `Busy` where it must not begin."""
         try:
             if self.draining:

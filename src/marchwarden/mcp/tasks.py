@@ -23,15 +23,15 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from marchwarden.mcp.call_store import Ledger, TaskEntry
-from marchwarden.mcp.clients import Caller
-from marchwarden.mcp.outcome import Outcome
-from marchwarden.mcp.protocol import progress_line
-from marchwarden.mcp.request_context import exchange_of
+from marchwarden.mcp.call_store import CallStore, StoredTask
+from marchwarden.mcp.clients import ServiceClient
+from marchwarden.mcp.outcome import CallOutcome
+from marchwarden.mcp.protocol import format_progress
+from marchwarden.mcp.request_context import request_context_of
 from marchwarden.mcp.responses import broken, told
-from marchwarden.mcp.run import Run
-from marchwarden.mcp.runs import Runs
-from marchwarden.mcp.usage import Books
+from marchwarden.mcp.run import SharedRun
+from marchwarden.mcp.runs import RunPool
+from marchwarden.mcp.usage import UsageTracker
 from marchwarden.text.sanitize import one_line
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -68,16 +68,16 @@ class TaskTold(Result):
 class Tasks:
     """The tasks of one server. `seconds` is how long each can be asked for."""
 
-    runs: Runs
-    books: Books
-    ledger: Ledger
+    runs: RunPool
+    books: UsageTracker
+    ledger: CallStore
     seconds: float
 
-    async def open(self, caller: Caller, run: Run) -> TaskTold:
+    async def open(self, caller: ServiceClient, run: SharedRun) -> TaskTold:
         """Raises `StorageError` where it cannot be kept: then it must not be promised."""
         task_id = secrets.token_urlsafe(ID_BYTES)
 
-        def keep() -> TaskEntry | None:
+        def keep() -> StoredTask | None:
             self.ledger.open_task(task_id, caller.name, self.books.entry_of(run), self.seconds)
             return self.ledger.task(task_id, caller.name)
 
@@ -86,18 +86,18 @@ class Tasks:
         assert entry is not None
         return _told("task", task_id, entry, "working", _doing(run))
 
-    async def get(self, caller: Caller, task_id: str) -> TaskTold:
+    async def get(self, caller: ServiceClient, task_id: str) -> TaskTold:
         entry = self._found(caller, task_id)
         if entry.cancelled is not None:
             return _told("complete", task_id, entry, "cancelled", "its caller gave it up")
         if entry.run.outcome is not None:
-            return _ended(task_id, entry, Outcome.recalled(entry.run.outcome))
+            return _ended(task_id, entry, CallOutcome.recalled(entry.run.outcome))
         run = self.runs.under_way(entry.run) or await self._revived(caller, task_id, entry)
         if run.outcome is not None and run.outcome.is_final:
             return _ended(task_id, entry, run.outcome)
         return _told("complete", task_id, entry, "working", _doing(run))
 
-    def cancel(self, caller: Caller, task_id: str) -> None:
+    def cancel(self, caller: ServiceClient, task_id: str) -> None:
         """Give the task up; a task that is over stays as it is."""
         entry = self._found(caller, task_id)
         if entry.cancelled is not None or entry.run.outcome is not None:
@@ -107,16 +107,16 @@ class Tasks:
         if run is not None:
             self.runs.leave(run)
 
-    def update(self, caller: Caller, task_id: str) -> None:
+    def update(self, caller: ServiceClient, task_id: str) -> None:
         self._found(caller, task_id)
 
-    def _found(self, caller: Caller, task_id: str) -> TaskEntry:
+    def _found(self, caller: ServiceClient, task_id: str) -> StoredTask:
         entry = self.ledger.task(task_id, caller.name)
         if entry is None:
             raise MCPError(INVALID_PARAMS, "there is no task of that id")
         return entry
 
-    async def _revived(self, caller: Caller, task_id: str, entry: TaskEntry) -> Run:
+    async def _revived(self, caller: ServiceClient, task_id: str, entry: StoredTask) -> SharedRun:
         """The server that had begun it is gone; what that one left is gone on with."""
         run = self.runs.revive(caller, entry.run)
         await run.accepted.wait()
@@ -130,16 +130,16 @@ def offer_tasks(server: Server[Any]) -> None:
 
     async def get(context: Context, params: TaskParams) -> TaskTold:
         _refuse_the_unready(context, params)
-        return await _tasks_of(context).get(exchange_of(context.request).caller, params.task_id)
+        return await _tasks_of(context).get(request_context_of(context.request).caller, params.task_id)
 
     async def cancel(context: Context, params: TaskParams) -> EmptyResult:
         _refuse_the_unready(context, params)
-        _tasks_of(context).cancel(exchange_of(context.request).caller, params.task_id)
+        _tasks_of(context).cancel(request_context_of(context.request).caller, params.task_id)
         return EmptyResult()
 
     async def update(context: Context, params: TaskParams) -> EmptyResult:
         _refuse_the_unready(context, params)
-        _tasks_of(context).update(exchange_of(context.request).caller, params.task_id)
+        _tasks_of(context).update(request_context_of(context.request).caller, params.task_id)
         return EmptyResult()
 
     server.extensions[EXTENSION] = {}
@@ -170,7 +170,7 @@ def _refuse_the_unready(context: Context, params: TaskParams) -> None:
         raise MCPError(HEADER_MISMATCH, f"the header {NAME_HEADER} does not match the task's id")
 
 
-def _ended(task_id: str, entry: TaskEntry, outcome: Outcome) -> TaskTold:
+def _ended(task_id: str, entry: StoredTask, outcome: CallOutcome) -> TaskTold:
     error = broken(outcome)
     if error is not None:
         wrong = error.model_dump(by_alias=True, exclude_none=True)
@@ -182,7 +182,7 @@ def _ended(task_id: str, entry: TaskEntry, outcome: Outcome) -> TaskTold:
 def _told(
     kind: Literal["task", "complete"],
     task_id: str,
-    entry: TaskEntry,
+    entry: StoredTask,
     status: Status,
     message: str | None,
     result: dict[str, Any] | None = None,
@@ -201,9 +201,9 @@ def _told(
     )
 
 
-def _doing(run: Run) -> str:
+def _doing(run: SharedRun) -> str:
     if run.latest is not None:
-        return progress_line(run.latest)
+        return format_progress(run.latest)
     return f"waiting for a place [trace {run.trace_id}]" if run.trace_id else "waiting for a place"
 
 

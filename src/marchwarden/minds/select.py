@@ -32,18 +32,18 @@ def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:
     return DEFAULT_CLAUDE if environ.get("ANTHROPIC_API_KEY") else EXTRACTIVE
 
 
-def chosen_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
+def select_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
     """The mind that serves. Raises `InvalidInput` where it cannot."""
-    model = chosen_model(spec, environ)
+    model = select_model(spec, environ)
     if model is None:
-        return embedded_mind(environ)
+        return extractive_mind(environ)
     # Imported for those who ask a model: the extractive mind does without all of it.
     from marchwarden.minds.llm import LanguageMind
 
     return LanguageMind(model)
 
 
-def chosen_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None":
+def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None":
     """The model behind the mind that serves, if there is one. Raises `InvalidInput` where it cannot serve."""
     chosen = chosen_spec(spec, environ)
     if _EMBEDDED.fullmatch(chosen):
@@ -57,16 +57,16 @@ def chosen_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
     return model_for(chosen, environ)
 
 
-def embedded_mind(environ: Mapping[str, str]) -> ExtractiveMind:
+def extractive_mind(environ: Mapping[str, str]) -> ExtractiveMind:
     """The extractive mind, which goes by meaning as well as by words where a folder of word vectors is named."""
     folder = environ.get(SEMANTIC)
     return ExtractiveMind(Meaning(Path(folder).expanduser()) if folder else None)
 
 
-def mind_again(model_id: str, environ: Mapping[str, str]) -> Mind:
+def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:
     """The mind of an earlier run, to take its recorded thoughts by. Where it cannot serve any more, it is silent."""
     try:
-        return chosen_mind(model_id, environ)
+        return select_mind(model_id, environ)
     except InvalidInput as error:
         from marchwarden.minds.llm import LanguageMind
         from marchwarden.minds.llm.unavailable import SilentModel

@@ -7,11 +7,11 @@ from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Notebook
-from marchwarden.evidence.conflicts import Disagreements, Witness
-from marchwarden.evidence.grounding import unmarked
-from marchwarden.evidence.similarity import Told
+from marchwarden.evidence.conflicts import ConflictDetector, Witness
+from marchwarden.evidence.grounding import without_markers
+from marchwarden.evidence.similarity import SentenceContent
 from marchwarden.orchestrator.evidence import Cited
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 SAME_FACT: Final = 0.75
 FEWEST_WORDS: Final = 3
@@ -21,23 +21,23 @@ MOST: Final = 6
 _LONGEST_QUOTE: Final = 200
 
 
-def corroborated(draft: Draft, notebook: Notebook, stems: Stems) -> Draft:
+def corroborated(draft: Draft, notebook: Notebook, stems: WordStemmer) -> Draft:
     """Each claim that a researcher's own citation makes, with the excerpts of other documents that say the same."""
     cited = list(dict.fromkeys(finding.evidence for finding in notebook.findings))
-    said = {evidence: Told.by(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
+    said = {evidence: SentenceContent.by(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
     claims = [claim for claim in draft.claims if _is_cited(claim, said, notebook)]
     return replace(draft, claims=tuple(_backed(claim, said, notebook, stems) for claim in claims))
 
 
-def _is_cited(claim: Claim, said: Mapping[str, Told], notebook: Notebook) -> bool:
+def _is_cited(claim: Claim, said: Mapping[str, SentenceContent], notebook: Notebook) -> bool:
     """Whether it is a researcher's to make. One that points at nothing stays, for grounding to judge."""
     first = next(iter(claim.evidence), "")
     return first in said or not notebook.has(first)
 
 
-def _backed(claim: Claim, said: Mapping[str, Told], notebook: Notebook, stems: Stems) -> Claim:
+def _backed(claim: Claim, said: Mapping[str, SentenceContent], notebook: Notebook, stems: WordStemmer) -> Claim:
     """One witness a document. Those who only copy come last: they must not take the place of an own voice."""
-    ours = Told.by(claim.text, stems)
+    ours = SentenceContent.by(claim.text, stems)
     own, copies = [each for each in claim.evidence if notebook.has(each)], list[str]()
     for other, theirs in said.items():
         known = [notebook.excerpt(each) for each in (*own, *copies)]
@@ -50,7 +50,7 @@ def _backed(claim: Claim, said: Mapping[str, Told], notebook: Notebook, stems: S
     return replace(claim, evidence=(*own, *copies)[:MOST_WITNESSES])
 
 
-def conflicts(notebook: Notebook, found_by: Sequence[Cited], disagreements: Disagreements) -> tuple[Conflict, ...]:
+def conflicts(notebook: Notebook, found_by: Sequence[Cited], disagreements: ConflictDetector) -> tuple[Conflict, ...]:
     """Sentences found by different researchers that give another figure, date or polarity for the same thing."""
     finders = _finders(found_by)
     best = sorted(notebook.findings, key=lambda finding: -finding.relevance)
@@ -96,7 +96,7 @@ def read_differently(found_by: Sequence[Cited]) -> Iterator[Gap]:
         if (place, one.researcher + other.researcher) not in told:
             told.add((place, one.researcher + other.researcher))
             quoted = " / ".join(
-                f"{each.researcher}: “{unmarked(each.excerpt)[:_LONGEST_QUOTE]}”" for each in (one, other)
+                f"{each.researcher}: “{without_markers(each.excerpt)[:_LONGEST_QUOTE]}”" for each in (one, other)
             )
             yield Gap(
                 topic=place,

@@ -5,7 +5,7 @@ from typing import Final
 
 from marchwarden.contract import MAX_CONTEXT
 from marchwarden.orchestrator.evidence import Cited
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 
 _LONGEST_QUOTE: Final = 300
@@ -16,7 +16,7 @@ def context_for(given: str | None, cited: Sequence[Cited]) -> str | None:
     """The caller's context, then excerpts, the surest first, as many as fit. What gives orders is not passed on."""
     lines = [given] if given else []
     quotes = [one_line(each.excerpt, _LONGEST_QUOTE) for each in sorted(cited, key=lambda each: -each.confidence)]
-    found = [f"“{quote}”" for quote in dict.fromkeys(quotes) if quote and not is_order(quote)]
+    found = [f"“{quote}”" for quote in dict.fromkeys(quotes) if quote and not is_injection(quote)]
     for line in [_HEADING, *found] if found else []:
         if sum(len(each) + 1 for each in (*lines, line)) > MAX_CONTEXT:
             break

@@ -14,9 +14,9 @@ from marchwarden import contract
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
 from marchwarden.orchestrator.shared_budget import Grant, constraints_of
-from marchwarden.orchestrator.task_queue import Errand
+from marchwarden.orchestrator.task_queue import Assignment
 from marchwarden.protocols import Progress, ProgressSink, Resumable
-from marchwarden.storage.record import Record
+from marchwarden.storage.record import RunRecord
 
 SETTLED: Final = 0.98
 """A result this sure, with independent sources, settles a round: whoever has not answered by then is not needed."""
@@ -27,20 +27,20 @@ LAST_CALL: Final = 0.97
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentAssignment:
     """One errand on its way: its place in the log, what it may spend and what it is told."""
 
     number: int
-    errand: Errand
+    errand: Assignment
     grant: Grant
     context: str | None
 
 
 @dataclass
-class Returned:
+class DispatchOutcome:
     """What came of it: a result, or why there is none. `booked` is what was paid for it."""
 
-    sent: Sent
+    sent: SentAssignment
     result: ResearchResult | None = None
     error: NoAnswer | None = None
     booked: int = 0
@@ -71,19 +71,19 @@ class Returned:
 
 
 @dataclass
-class Round:
+class DispatchRound:
     """Some errands at once. The results stand in the order they were sent, whatever order they arrive in."""
 
     request: ResearchRequest
-    record: Record
+    record: RunRecord
     progress: ProgressSink
     seconds: float
     perform: "Perform | None" = None
-    _under_way: list[Returned] = field(default_factory=list)
+    _under_way: list[DispatchOutcome] = field(default_factory=list)
     _diverged: ReplayDiverged | None = None
 
-    async def run(self, errands: Sequence[Sent]) -> list[Returned]:
-        self._under_way = [Returned(sent) for sent in errands]
+    async def run(self, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
+        self._under_way = [DispatchOutcome(sent) for sent in errands]
         async with anyio.create_task_group() as group:
             for each in self._under_way:
                 group.start_soon(self._run_one, each)
@@ -91,7 +91,7 @@ class Round:
             raise self._diverged
         return self._under_way
 
-    async def _run_one(self, returned: Returned) -> None:
+    async def _run_one(self, returned: DispatchOutcome) -> None:
         sent = returned.sent
         about = {
             "researcher": sent.errand.member.name,
@@ -113,21 +113,21 @@ class Round:
             if settles(returned.result):
                 self._call_off(sent)
 
-    def _call_off(self, settled: Sent) -> None:
+    def _call_off(self, settled: SentAssignment) -> None:
         """Those who were asked the same may stop; all of them, once the question of the whole is settled."""
         for other in self._under_way:
             if settled.errand.question in {other.sent.errand.question, self.request.question}:
                 other.settled_by = other.settled_by or settled.errand.member.name
                 other.scope.cancel()
 
-    def told(self, sent: Sent) -> ResearchRequest:
+    def told(self, sent: SentAssignment) -> ResearchRequest:
         """What a researcher is asked, within its grant."""
         limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
         return ResearchRequest(
             question=sent.errand.question, context=sent.context, depth=self.request.depth, constraints=limits
         )
 
-    async def _perform(self, returned: Returned) -> ResearchResult:
+    async def _perform(self, returned: DispatchOutcome) -> ResearchResult:
         sent, scope = returned.sent, returned.scope
         heard = _Heard(sent, self.record, self.progress)
         result: ResearchResult | None = None
@@ -143,21 +143,21 @@ class Round:
         return within_grant(sent, result)
 
 
-Perform = Callable[[Returned], Awaitable[ResearchResult]]
+Perform = Callable[[DispatchOutcome], Awaitable[ResearchResult]]
 """Has one errand run. Raises `NoAnswer` where nothing comes of it."""
 
 
-class Dispatch(Protocol):
+class DispatchStrategy(Protocol):
     """How a round is sent: side by side in this process, or by whoever runs this."""
 
-    async def __call__(self, round_: Round, errands: Sequence[Sent]) -> list[Returned]: ...
+    async def __call__(self, round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]: ...
 
 
-async def side_by_side(round_: Round, errands: Sequence[Sent]) -> list[Returned]:
+async def dispatch_in_process(round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
     return await round_.run(errands)
 
 
-def within_grant(sent: Sent, result: ResearchResult) -> ResearchResult:
+def within_grant(sent: SentAssignment, result: ResearchResult) -> ResearchResult:
     """The result, unless it cost more than it might."""
     if result.cost_metadata.tokens_used > sent.grant.tokens:
         spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
@@ -170,7 +170,7 @@ def settles(result: ResearchResult) -> bool:
     return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
 
 
-async def _asked(sent: Sent, told: ResearchRequest, heard: "_Heard") -> ResearchResult:
+async def _asked(sent: SentAssignment, told: ResearchRequest, heard: "_Heard") -> ResearchResult:
     asked = sent.errand.member.researcher
     try:
         if isinstance(asked, Resumable):
@@ -186,8 +186,8 @@ async def _asked(sent: Sent, told: ResearchRequest, heard: "_Heard") -> Research
 class _Heard:
     """Passes on the signs of life of one researcher, and remembers whether it ever gave one, and of which run."""
 
-    sent: Sent
-    record: Record
+    sent: SentAssignment
+    record: RunRecord
     sink: ProgressSink
     is_alive: bool = False
 

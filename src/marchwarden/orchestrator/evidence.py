@@ -11,7 +11,7 @@ from typing import Final, Self
 from marchwarden.contract import CUT, NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
 from marchwarden.core.notebook import Document, Finding, Mark, Notebook
 from marchwarden.errors import ArchiveDamaged, InvalidInput
-from marchwarden.storage.record import Record
+from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import printable
 
@@ -96,7 +96,7 @@ def noted(notebook: Notebook, everything: Iterable[Cited]) -> None:
             ]
 
 
-def _run(store: Store, trace_id: str) -> Record | None:
+def _run(store: Store, trace_id: str) -> RunRecord | None:
     """The researcher's own run, where it kept it beside ours."""
     try:
         return store.reread(trace_id)
@@ -104,7 +104,7 @@ def _run(store: Store, trace_id: str) -> Record | None:
         return None
 
 
-def _read_here(citation: Citation, run: Record | None) -> Document | None:
+def _read_here(citation: Citation, run: RunRecord | None) -> Document | None:
     """The whole document, provided that the excerpt really stands in it."""
     fetched = run.fetched().get(citation.text_hash or "") if run else None
     if run is None or fetched is None or citation.start is None or citation.end is None:

@@ -25,12 +25,12 @@ from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.orchestrator.roster import Member
-from marchwarden.protocols import ProgressSink, Researcher, quiet
+from marchwarden.protocols import ProgressSink, Researcher, ignore_progress
 
 REGISTERED: Final = "registered"
 
 
-class Entry(BaseModel):
+class ExternalResearcher(BaseModel):
     """One researcher: a command to start or an address to call, and what it is for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -58,7 +58,7 @@ class Entry(BaseModel):
         return RemoteResearcher.stdio(self.command, {name: environ[name] for name in self.env})
 
 
-_ENTRIES: Final = TypeAdapter(dict[str, Entry])
+_ENTRIES: Final = TypeAdapter(dict[str, ExternalResearcher])
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class Unreachable:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         raise ResearcherUnavailable(self.reason)
 
 
-class Registry:
+class ExternalRegistry:
     """The file, read once. A missing file lists nobody; a wrong one is refused with the place of the mistake."""
 
-    def __init__(self, entries: Mapping[str, Entry], environ: Mapping[str, str]) -> None:
+    def __init__(self, entries: Mapping[str, ExternalResearcher], environ: Mapping[str, str]) -> None:
         self.entries = entries
         self._environ = environ
 
@@ -114,6 +114,6 @@ class Registry:
             reached = self.reach(name)
         except InvalidInput as error:
             reached = Unreachable(str(error))
-        entry = self.entries.get(name, Entry(url="unknown"))
+        entry = self.entries.get(name, ExternalResearcher(url="unknown"))
         purpose = entry.purpose or f"the researcher {name}"
         return Member(name, purpose, reached, entry.scope, settings={"kind": REGISTERED})

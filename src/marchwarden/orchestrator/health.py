@@ -6,7 +6,7 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import MarchwardenError
-from marchwarden.orchestrator.external import Entry, Registry
+from marchwarden.orchestrator.external import ExternalRegistry, ExternalResearcher
 from marchwarden.text.sanitize import one_line
 
 PATIENCE_SEC: Final = 20.0
@@ -23,11 +23,11 @@ class Health:
     well: bool = True
 
 
-async def healths(registry: Registry) -> list[Health]:
+async def healths(registry: ExternalRegistry) -> list[Health]:
     """All of them at once, in the order of the registry."""
     found: dict[str, Health] = {}
 
-    async def look(name: str, entry: Entry) -> None:
+    async def look(name: str, entry: ExternalResearcher) -> None:
         found[name] = await _health(name, entry, registry)
 
     async with anyio.create_task_group() as group:
@@ -36,7 +36,7 @@ async def healths(registry: Registry) -> list[Health]:
     return [found[name] for name in registry.entries]
 
 
-async def _health(name: str, entry: Entry, registry: Registry) -> Health:
+async def _health(name: str, entry: ExternalResearcher, registry: ExternalRegistry) -> Health:
     way = f"at {entry.url}" if entry.url else f"started as {one_line(' '.join(entry.command), 100)}"
     try:
         met = await registry.reach(name).introduced(PATIENCE_SEC)

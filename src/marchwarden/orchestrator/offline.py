@@ -9,12 +9,12 @@ from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.protocols import Mind, ProgressSink, quiet
-from marchwarden.storage.record import Opening
+from marchwarden.protocols import Mind, ProgressSink, ignore_progress
+from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
 
 
-class Listed(BaseModel):
+class RecordedMember(BaseModel):
     """A member as the first line of a trace lists it."""
 
     name: str
@@ -24,17 +24,17 @@ class Listed(BaseModel):
     settings: Mapping[str, object] = {}
 
 
-_LISTED: Final = TypeAdapter(tuple[Listed, ...])
+_LISTED: Final = TypeAdapter(tuple[RecordedMember, ...])
 
 
-def listed(settings: Mapping[str, object]) -> tuple[Listed, ...]:
+def recorded_members(settings: Mapping[str, object]) -> tuple[RecordedMember, ...]:
     try:
         return _LISTED.validate_python(settings.get("researchers"))
     except ValidationError as error:
         raise MalformedTrace("the trace does not say which researchers its PI had") from error
 
 
-class AbsentResearcher:
+class OfflineResearcher:
     """Stands where a researcher stood."""
 
     async def research(
@@ -44,14 +44,14 @@ class AbsentResearcher:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         raise ReplayDiverged(f"the trace holds no dispatch for {question!r}")
 
 
-def without_researchers(store: Store, opening: Opening, mind: Mind, embedded: Mind) -> PrincipalInvestigator:
+def rebuild_pi_offline(store: Store, opening: RunHeader, mind: Mind, embedded: Mind) -> PrincipalInvestigator:
     members = [
-        Member(each.name, each.purpose, AbsentResearcher(), each.scope, each.given, each.settings)
-        for each in listed(opening.settings)
+        Member(each.name, each.purpose, OfflineResearcher(), each.scope, each.given, each.settings)
+        for each in recorded_members(opening.settings)
     ]
     return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded, name=opening.researcher)

@@ -13,23 +13,29 @@ from marchwarden.core.budget import WALL_TIME_SEC, Budget
 from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan
 from marchwarden.errors import ArchiveDamaged
 from marchwarden.evidence.confidence import Rubric
-from marchwarden.evidence.conflicts import Disagreements
+from marchwarden.evidence.conflicts import ConflictDetector
 from marchwarden.evidence.grounding import grounded
-from marchwarden.loop.mind_calls import Thinking
-from marchwarden.loop.recorded import Recorded
-from marchwarden.loop.result import Flight, factors, landed
+from marchwarden.loop.mind_calls import MindCalls
+from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.loop.result import RunFacts, build_result, factors
 from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
 from marchwarden.orchestrator.context import context_for
-from marchwarden.orchestrator.dispatch import Dispatch, Returned, Round, Sent, side_by_side
+from marchwarden.orchestrator.dispatch import (
+    DispatchOutcome,
+    DispatchRound,
+    DispatchStrategy,
+    SentAssignment,
+    dispatch_in_process,
+)
 from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.orchestrator.shared_budget import DISPATCHES, Grant, Purse, sources_for
-from marchwarden.orchestrator.synthesis import Outcome
-from marchwarden.orchestrator.task_queue import Agenda, Answered, Errand, as_question
+from marchwarden.orchestrator.shared_budget import DISPATCHES, Grant, SharedBudget, sources_for
+from marchwarden.orchestrator.synthesis import TeamFindings
+from marchwarden.orchestrator.task_queue import Assignment, CompletedAssignment, TaskQueue, as_question
 from marchwarden.protocols import Mind, Progress, ProgressSink
-from marchwarden.storage.record import Opening, Record
+from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 NAME: Final = "pi"
 PURPOSE: Final = "Answers with several researchers at once, follows up what they find, and compares their evidence."
@@ -42,7 +48,7 @@ ONE_SOURCE: Final = 0.7
 """Of the whole time; with no more than this left nobody is asked anything, and what was found is brought together."""
 
 
-class PrincipalInvestigator(Recorded):
+class PrincipalInvestigator(RecordedResearcher):
     """A researcher made of researchers."""
 
     def __init__(
@@ -53,7 +59,7 @@ class PrincipalInvestigator(Recorded):
         store: Store,
         fallback: Mind,
         name: str = NAME,
-        dispatch: Dispatch = side_by_side,
+        dispatch: DispatchStrategy = dispatch_in_process,
     ) -> None:
         super().__init__(store)
         self.dispatch = dispatch
@@ -62,8 +68,8 @@ class PrincipalInvestigator(Recorded):
         self.fallback = fallback
         self.name = name
 
-    def opening(self, request: ResearchRequest) -> Opening:
-        return Opening(
+    def opening(self, request: ResearchRequest) -> RunHeader:
+        return RunHeader(
             request=request,
             researcher=self.name,
             source=NAME,
@@ -72,15 +78,15 @@ class PrincipalInvestigator(Recorded):
             conclusion_tokens=self.mind.conclusion_tokens,
         )
 
-    async def investigate(self, request: ResearchRequest, record: Record, progress: ProgressSink) -> ResearchResult:
-        return await Inquiry(self, request, record, progress).run()
+    async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
+        return await PiRun(self, request, record, progress).run()
 
 
-class Inquiry:
+class PiRun:
     """One question on its way through the researchers to a result."""
 
     def __init__(
-        self, investigator: PrincipalInvestigator, request: ResearchRequest, record: Record, progress: ProgressSink
+        self, investigator: PrincipalInvestigator, request: ResearchRequest, record: RunRecord, progress: ProgressSink
     ) -> None:
         self.roster = investigator.roster
         self.request = request
@@ -96,19 +102,19 @@ class Inquiry:
             wall_time_sec=WALL_TIME_SEC[request.depth],
             conclusion_tokens=investigator.mind.conclusion_tokens,
         )
-        self.thinking = Thinking(investigator.mind, investigator.fallback, self.budget, record, self.notebook)
-        self.agenda = Agenda(self.roster, request.question)
-        self.purse = Purse(0, 0, 0)
+        self.thinking = MindCalls(investigator.mind, investigator.fallback, self.budget, record, self.notebook)
+        self.agenda = TaskQueue(self.roster, request.question)
+        self.purse = SharedBudget(0, 0, 0)
         self.dispatched = 0
-        self.returned: list[Returned] = []
-        self.answers: list[Answered] = []
+        self.returned: list[DispatchOutcome] = []
+        self.answers: list[CompletedAssignment] = []
         self.cited: list[Cited] = []
         self.lost: list[Gap] = []
 
     async def run(self) -> ResearchResult:
         self.record.start_clock()
         await self._plan()
-        self.purse = Purse(
+        self.purse = SharedBudget(
             self.budget.left().tokens, sources_for(self.request, len(self.roster)), DISPATCHES[self.request.depth]
         )
         errands = self._first() if self._may_go_on() else []
@@ -133,18 +139,18 @@ class Inquiry:
             fitting = [member for member, fit in fits if fit >= FITS] or [member for member, _ in fits[:1]]
             chosen = [(member, self.request.question) for member in fitting]
         for member, question in chosen:
-            self.agenda.put(Errand(member, question, PLANNED, self.roster.fit(member, self.request.question)))
+            self.agenda.put(Assignment(member, question, PLANNED, self.roster.fit(member, self.request.question)))
 
-    def _first(self) -> list[Sent]:
-        errands: list[Errand] = []
+    def _first(self) -> list[SentAssignment]:
+        errands: list[Assignment] = []
         while len(errands) < self.purse.affords() and (errand := self.agenda.take()):
             errands.append(errand)
         grants = self.purse.split([errand.gain for errand in errands])
         return [self._sent(errand, grant) for errand, grant in zip(errands, grants, strict=True)]
 
-    def _follow_ups(self) -> list[Sent]:
+    def _follow_ups(self) -> list[SentAssignment]:
         """The most promising errands, each paid for before it is sent."""
-        chosen: list[Sent] = []
+        chosen: list[SentAssignment] = []
         while len(chosen) < AT_ONCE and (errand := self.agenda.take()):
             grant = self.purse.one(waiting=min(self.agenda.waiting() + 1, AT_ONCE), at_least=errand.at_least)
             if grant is None:
@@ -153,17 +159,17 @@ class Inquiry:
                 chosen.append(self._sent(errand, grant))
         return chosen
 
-    def _sent(self, errand: Errand, grant: Grant) -> Sent:
+    def _sent(self, errand: Assignment, grant: Grant) -> SentAssignment:
         self.dispatched += 1
         given = self.request.context
         context = given if errand.reason == PLANNED else context_for(given, self.cited)
-        return Sent(self.dispatched, errand, grant, context)
+        return SentAssignment(self.dispatched, errand, grant, context)
 
-    async def _dispatch(self, errands: Sequence[Sent]) -> None:
+    async def _dispatch(self, errands: Sequence[SentAssignment]) -> None:
         self.budget.iterations_run += 1
         names = ", ".join(dict.fromkeys(sent.errand.member.name for sent in errands))
         await self._report("dispatch", f"asking {names}")
-        round_ = Round(self.request, self.record, self.progress, self.budget.left().seconds)
+        round_ = DispatchRound(self.request, self.record, self.progress, self.budget.left().seconds)
         returned = await self.send(round_, errands)
         self.budget.at(self.record.elapsed)
         self.returned += returned
@@ -175,15 +181,15 @@ class Inquiry:
         noted(self.notebook, self.cited[known:])
         self.agenda.consider(answers, 1.0 - await self._sure())
 
-    def _settled(self, returned: Returned) -> Answered | None:
+    def _settled(self, returned: DispatchOutcome) -> CompletedAssignment | None:
         """Book what was spent, whatever came of it."""
         sent, result = returned.sent, returned.result
         returned.booked = self.purse.settle(sent.grant, returned.tokens)
         allowed = replace(self.budget.left(), tokens=returned.booked)
         self.budget.charge(returned.booked, allowed, sent.errand.member.name)
-        return Answered(sent.number, sent.errand, result, sent.grant) if result else None
+        return CompletedAssignment(sent.number, sent.errand, result, sent.grant) if result else None
 
-    async def _keep_evidence(self, answered: Answered) -> None:
+    async def _keep_evidence(self, answered: CompletedAssignment) -> None:
         """Every cited document becomes a step of this run, so that this trace alone proves the answer."""
         name, trace_id = answered.errand.member.name, answered.result.trace_id
         reports = Reports(answered.result, self.store)
@@ -243,8 +249,8 @@ class Inquiry:
             self.budget.run_short(draft.left_undone)
         if draft is None or not draft.claims:
             return draft or Draft()
-        stems = Stems()
-        quarrels = conflicts(self.notebook, self.cited, Disagreements(stems))
+        stems = WordStemmer()
+        quarrels = conflicts(self.notebook, self.cited, ConflictDetector(stems))
         backed = corroborated(draft, self.notebook, stems)
         return replace(backed, conflicts=merged(self.notebook, quarrels, draft.conflicts))
 
@@ -253,9 +259,9 @@ class Inquiry:
         counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
         told = {"result": counted, "rubric": self.rubric.told()}
         ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
-        outcome = Outcome(self.returned, self.answers, self.cited)
+        outcome = TeamFindings(self.returned, self.answers, self.cited)
         thoughtless = [Gap(topic="mind", category=each.category, detail=each.detail) for each in self.thinking.failures]
-        flight = Flight(
+        flight = RunFacts(
             trace_id=self.record.trace_id,
             source=NAME,
             model_id=self.thinking.mind.model_id,
@@ -265,7 +271,7 @@ class Inquiry:
             left_out=(),
             rubric=Rubric.again(ground.fields.get("rubric")),
         )
-        return outcome.extended(landed(draft, checked, self.notebook, self.budget, flight))
+        return outcome.extended(build_result(draft, checked, self.notebook, self.budget, flight))
 
     async def _report(self, step: str, message: str) -> None:
         await self.progress(

@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Researcher
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
@@ -46,7 +46,7 @@ class Roster:
         self._members = {member.name: member for member in members}
         if len(self._members) < len(members):
             raise InvalidInput("two researchers have the same name")
-        self._stems = Stems()
+        self._stems = WordStemmer()
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self._members.values())

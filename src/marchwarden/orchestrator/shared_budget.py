@@ -26,7 +26,7 @@ class Grant:
 SMALLEST: Final = Grant(FEWEST_TOKENS, 1)
 
 
-class Purse:
+class SharedBudget:
     """Tokens, sources and dispatches. What is granted is gone until it is settled; what is left unspent comes back."""
 
     def __init__(self, tokens: int, sources: int, dispatches: int) -> None:

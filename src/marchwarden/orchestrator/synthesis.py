@@ -11,34 +11,34 @@ from typing import Final
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion, ResearchResult
 from marchwarden.evidence.grounding import Grounded
 from marchwarden.orchestrator.comparison import read_differently
-from marchwarden.orchestrator.dispatch import Returned
+from marchwarden.orchestrator.dispatch import DispatchOutcome
 from marchwarden.orchestrator.evidence import Cited, Provenance
-from marchwarden.orchestrator.task_queue import Answered, for_a_person
+from marchwarden.orchestrator.task_queue import CompletedAssignment, needs_human
 
 MOST_QUESTIONS: Final = 5
 MOST_DISCOVERIES: Final = 10
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TeamFindings:
     """Everything that came back from a run's dispatches."""
 
-    returned: Sequence[Returned]
-    answers: Sequence[Answered]
+    returned: Sequence[DispatchOutcome]
+    answers: Sequence[CompletedAssignment]
     cited: Sequence[Cited]
 
     def failures(self, checked: Grounded) -> tuple[Gap, ...]:
         """Who gave no answer, what only a person can settle, what is beyond everybody, what was missed of nothing."""
         silent = [_silent(each) for each in self.returned if each.error and not each.error.called_off]
         told = {gap.detail for gap in checked.gaps}
-        quarrels = [gap for gap in for_a_person(self.answers) if not _told_already(gap, told)]
+        quarrels = [gap for gap in needs_human(self.answers) if not _told_already(gap, told)]
         beyond = [each for each in self.answers if not self._was_answered_by_another(each)]
         missed = [gap for each in beyond for gap in _missed(each, GapCategory.SCOPE_EXCEEDED)]
         if not checked.citations:
             missed += [gap for each in self.answers for gap in _missed(each, GapCategory.SOURCE_NOT_FOUND)]
         return (*silent, *quarrels, *read_differently(self.cited), *missed)
 
-    def _was_answered_by_another(self, answered: Answered) -> bool:
+    def _was_answered_by_another(self, answered: CompletedAssignment) -> bool:
         errand = answered.errand
         return any(
             other.result.citations and other.errand.question == errand.question
@@ -60,13 +60,13 @@ class Outcome:
         )
 
 
-def _silent(returned: Returned) -> Gap:
+def _silent(returned: DispatchOutcome) -> Gap:
     detail = returned.error.detail if returned.error else ""
     name = returned.sent.errand.member.name
     return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} gave no answer: {detail}")
 
 
-def _missed(answered: Answered, category: GapCategory) -> Iterable[Gap]:
+def _missed(answered: CompletedAssignment, category: GapCategory) -> Iterable[Gap]:
     name = answered.errand.member.name
     for gap in answered.result.gaps:
         if gap.category is category:
@@ -84,7 +84,9 @@ def _quotes(detail: str) -> list[str]:
     return [part.split("”")[0] for part in detail.split("“")[1:]]
 
 
-def _discoveries(result: ResearchResult, answers: Sequence[Answered], asked: set[str]) -> tuple[DiscoveryEvent, ...]:
+def _discoveries(
+    result: ResearchResult, answers: Sequence[CompletedAssignment], asked: set[str]
+) -> tuple[DiscoveryEvent, ...]:
     """Ours first; of theirs what was not looked into."""
     theirs = [event for each in answers for event in each.result.discovery_events if not _looked_into(event, asked)]
     unique = {(event.type, event.query): event for event in (*result.discovery_events, *theirs)}
@@ -95,7 +97,9 @@ def _looked_into(event: DiscoveryEvent, asked: set[str]) -> bool:
     return event.query in asked or any(question.endswith(f"({event.query})") for question in asked)
 
 
-def _questions(result: ResearchResult, answers: Sequence[Answered], asked: set[str]) -> tuple[OpenQuestion, ...]:
+def _questions(
+    result: ResearchResult, answers: Sequence[CompletedAssignment], asked: set[str]
+) -> tuple[OpenQuestion, ...]:
     theirs = [each for answered in answers for each in answered.result.open_questions if each.question not in asked]
     unique = {each.question: each for each in (*result.open_questions, *theirs)}
     return tuple(unique.values())[:MOST_QUESTIONS]

@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.contract import Citation
 from marchwarden.reports.bundle import Bundle
-from marchwarden.reports.conflicts import Quarrel, quarrels
+from marchwarden.reports.conflicts import ShownConflict, conflicts_in
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import day
 from marchwarden.text.sanitize import one_line
@@ -68,7 +68,7 @@ def answer(bundle: Bundle, marked: Marked) -> Markup:
 
 def disagreements(bundle: Bundle) -> Markup | None:
     """Each quarrel of the answer, with both excerpts next to each other."""
-    found = list(quarrels(bundle.result))
+    found = list(conflicts_in(bundle.result))
     if not found:
         return None
     cited = bundle.cited()
@@ -76,7 +76,7 @@ def disagreements(bundle: Bundle) -> Markup | None:
     return element("section", element("h2", "Where the sources disagree"), *shown, id="disagreements")
 
 
-def _quarrel(quarrel: Quarrel, cited: dict[int, Citation]) -> Markup:
+def _quarrel(quarrel: ShownConflict, cited: dict[int, Citation]) -> Markup:
     sides = [_side(number, cited[number]) for number in (quarrel.one, quarrel.other)]
     return element("div", element("h3", quarrel.what), element("div", *sides, class_="sides"), class_="quarrel")
 

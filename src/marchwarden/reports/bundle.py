@@ -6,8 +6,8 @@ from datetime import date
 
 from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, Dispatch, ResearchResult
-from marchwarden.storage.record import Opening
-from marchwarden.storage.trace import Entry, Json
+from marchwarden.storage.record import RunHeader
+from marchwarden.storage.trace import Json, TraceEntry
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Run:
     """One run as its trace tells it."""
 
     trace_id: str
-    opening: Opening
-    entries: tuple[Entry, ...]
+    opening: RunHeader
+    entries: tuple[TraceEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def source_texts(
 
 
 def _source(
-    number: int, locator: str, group: Sequence[Numbered], fetched: Iterable[Entry], texts: Mapping[str, str]
+    number: int, locator: str, group: Sequence[Numbered], fetched: Iterable[TraceEntry], texts: Mapping[str, str]
 ) -> SourceText:
     first = group[0].citation
     entry = next((each for each in fetched if _is_of(each.fields, locator, first)), None)

@@ -12,7 +12,7 @@ _COMPARED: Final = re.compile(r"(?P<what>[^\n]{1,600}): compare \[(?P<one>\d{1,6
 
 
 @dataclass(frozen=True)
-class Quarrel:
+class ShownConflict:
     """What it is about, and the two citations to be looked at side by side."""
 
     what: str
@@ -20,9 +20,9 @@ class Quarrel:
     other: int
 
 
-def quarrels(result: ResearchResult) -> Iterator[Quarrel]:
+def conflicts_in(result: ResearchResult) -> Iterator[ShownConflict]:
     cited: dict[int, Citation] = dict(enumerate(result.citations, 1))
     for paragraph in result.answer.split("\n\n"):
         match = _COMPARED.fullmatch(paragraph.strip())
         if match and int(match["one"]) in cited and int(match["other"]) in cited:
-            yield Quarrel(match["what"], int(match["one"]), int(match["other"]))
+            yield ShownConflict(match["what"], int(match["one"]), int(match["other"]))

@@ -8,7 +8,7 @@ from marchwarden.reports.bundle import Bundle, found_by
 from marchwarden.reports.html import Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, PRIORITIES
 from marchwarden.reports.svg import meter
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _LONGEST = 600
@@ -100,7 +100,7 @@ def _dispatch(each: Dispatch, bundle: Bundle, runs: Mapping[str, str]) -> Markup
             "p",
             one_line(each.outcome, 300),
             f", {sure}" if sure else None,
-            f", {counted(each.tokens_used, 'token')}",
+            f", {pluralize(each.tokens_used, 'token')}",
             joined((". Cited: ", joined(cited, " "))) if cited else None,
             joined((". ", element("a", "Its own steps", href=f"#{place}"))) if place else None,
         ),

@@ -7,16 +7,16 @@ from marchwarden.audit.verify import verify
 from marchwarden.contract import Dispatch, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace, UnknownTrace
 from marchwarden.reports.bundle import Bundle, Member, Run, source_texts
-from marchwarden.storage.record import Opening
+from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
 
 
-def gathered(store: Store, trace_id: str, made_on: date) -> Bundle:
+def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
     """Everything a report of this run needs. A run without a result has no report."""
     chain = store.chain(trace_id)
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}; `marchwarden verify {trace_id}` says what still holds")
-    run = Run(trace_id, Opening.of(chain.entries, trace_id), chain.entries)
+    run = Run(trace_id, RunHeader.of(chain.entries, trace_id), chain.entries)
     result = store.reread(trace_id).result
     if result is None:
         raise MalformedTrace(f"trace {trace_id} has no result yet; `marchwarden resume {trace_id}` finishes it")
@@ -38,7 +38,7 @@ def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[Member]:
             continue
         try:
             entries = store.chain(dispatch.trace_id).entries
-            opening = Opening.of(entries, dispatch.trace_id)
+            opening = RunHeader.of(entries, dispatch.trace_id)
         except (UnknownTrace, MalformedTrace):
             continue
         if opening.request.question == dispatch.question.strip():

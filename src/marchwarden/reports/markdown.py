@@ -7,10 +7,10 @@ from typing import Final
 from marchwarden.contract import Dispatch
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText, found_by
 from marchwarden.reports.confidence_view import weighed
-from marchwarden.reports.conflicts import quarrels
+from marchwarden.reports.conflicts import conflicts_in
 from marchwarden.reports.html import http_address
 from marchwarden.reports.labels import GAPS, band, day, moment, seconds
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import printable
 
 _ACTIVE: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
@@ -34,7 +34,7 @@ def _lines(bundle: Bundle) -> Iterator[str]:
     yield f"# {escape_line(bundle.question)}"
     yield ""
     began = moment(bundle.run.entries[0].timestamp)
-    cost = f"{seconds(result.cost_metadata.wall_time_sec)}, {counted(result.cost_metadata.tokens_used, 'token')}"
+    cost = f"{seconds(result.cost_metadata.wall_time_sec)}, {pluralize(result.cost_metadata.tokens_used, 'token')}"
     yield f"{began}, asked of {escape_line(opening.researcher)} ({escape_line(result.cost_metadata.model_id)}), {cost}."
     yield ""
     yield f"**{_verdict(bundle)}**"
@@ -59,7 +59,7 @@ def _lines(bundle: Bundle) -> Iterator[str]:
 def _verdict(bundle: Bundle) -> str:
     failed = [check for check in bundle.checks if not check.proved]
     if not failed:
-        return f"Verified on {day(bundle.made_on)}: all {counted(len(bundle.checks), 'check')} hold."
+        return f"Verified on {day(bundle.made_on)}: all {pluralize(len(bundle.checks), 'check')} hold."
     named = "; ".join(escape_line(f"{check.subject}: {check.detail}") for check in failed)
     return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {named}"
 
@@ -74,7 +74,7 @@ def _noted(text: str, citations: int) -> str:
 
 
 def _disagreements(bundle: Bundle) -> Iterator[str]:
-    found, cited = list(quarrels(bundle.result)), bundle.cited()
+    found, cited = list(conflicts_in(bundle.result)), bundle.cited()
     if found:
         yield from ("", "## Where the sources disagree")
     for quarrel in found:

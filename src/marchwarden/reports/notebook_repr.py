@@ -10,7 +10,7 @@ from typing import Final
 from marchwarden.contract import Citation, ResearchResult
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, band
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
@@ -20,7 +20,7 @@ def glance(result: ResearchResult) -> str:
     """HTML for `_repr_html_`."""
     paragraphs = [element("p", joined(_marked(each))) for each in result.answer.split("\n\n") if each.strip()]
     sure = element("p", element("strong", f"Confidence {result.confidence:.2f}"), f": {band(result.confidence)}")
-    cost = f"{counted(result.cost_metadata.tokens_used, 'token')}, trace {one_line(result.trace_id, 60)}"
+    cost = f"{pluralize(result.cost_metadata.tokens_used, 'token')}, trace {one_line(result.trace_id, 60)}"
     return element(
         "div",
         *paragraphs,
@@ -41,7 +41,7 @@ def _citations(result: ResearchResult) -> Markup | None:
     if not result.citations:
         return None
     listed = element("ol", *(element("li", _citation(each)) for each in result.citations))
-    return element("details", element("summary", counted(len(result.citations), "source")), listed, open=True)
+    return element("details", element("summary", pluralize(len(result.citations), "source")), listed, open=True)
 
 
 def _citation(citation: Citation) -> Markup:
@@ -54,4 +54,4 @@ def _gaps(result: ResearchResult) -> Markup | None:
     if not result.gaps:
         return None
     told = [element("li", f"{GAPS[gap.category][0]}: {one_line(gap.topic, 200)}") for gap in result.gaps]
-    return element("details", element("summary", counted(len(told), "gap")), element("ul", *told))
+    return element("details", element("summary", pluralize(len(told), "gap")), element("ul", *told))

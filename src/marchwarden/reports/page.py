@@ -16,7 +16,7 @@ from marchwarden.reports.sources import sources
 from marchwarden.reports.timeline import timelines
 from marchwarden.reports.timeline_view import course, place_of
 from marchwarden.reports.verification_badge import stamp
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _SECTIONS = (
@@ -131,7 +131,7 @@ def _facts(bundle: Bundle, prices: Prices) -> Sequence[Markup | str]:
         f"{opening.request.depth} depth",
         f"mind {one_line(cost.model_id, 80)}",
         seconds(cost.wall_time_sec),
-        counted(cost.tokens_used, "token"),
+        pluralize(cost.tokens_used, "token"),
     ]
     return [*facts, *([paid] if paid else [])]
 

@@ -9,7 +9,7 @@ from marchwarden.reports.bundle import Bundle, Numbered, SourceText
 from marchwarden.reports.excerpts import pieces, window
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import day, moment
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _LONGEST_TEXT: Final = 60_000
@@ -35,7 +35,9 @@ def sources(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | None:
         return None
     room = Room()
     cards = [_card(source, first_use, room) for source in bundle.sources]
-    told = f"{counted(len(bundle.result.citations), 'excerpt')} from {counted(len(cards), 'document')}, word for word."
+    told = (
+        f"{pluralize(len(bundle.result.citations), 'excerpt')} from {pluralize(len(cards), 'document')}, word for word."
+    )
     return element(
         "section",
         element("h2", "Sources"),
@@ -82,7 +84,7 @@ def _known(source: SourceText) -> Iterator[tuple[str, Content]]:
     if source.researchers:
         yield "Found by", one_line(", ".join(source.researchers), 120)
     if source.content_length:
-        yield "Size", f"{counted(source.content_length, 'byte')}"
+        yield "Size", f"{pluralize(source.content_length, 'byte')}"
     if source.content_hash:
         yield "Hash of the bytes", element("code", source.content_hash, class_="hash")
     if source.text_hash and source.text_hash != source.content_hash:
@@ -128,7 +130,7 @@ def _in_place(source: SourceText, cited: Numbered) -> Markup:
 def _whole(source: SourceText, room: Room) -> Markup | None:
     if source.text is None:
         return None
-    length = counted(len(source.text), "character")
+    length = pluralize(len(source.text), "character")
     if not room.takes(source.text):
         return element("p", f"The whole text has {length} and stays in the archive, under its hash.", class_="note")
     marked = [

@@ -13,8 +13,8 @@ from typing import Final
 from marchwarden.audit.costs import expenses
 from marchwarden.audit.prices import Prices
 from marchwarden.reports.bundle import Bundle, Member, Run
-from marchwarden.storage.trace import Entry, Json
-from marchwarden.text.plural import counted
+from marchwarden.storage.trace import Json, TraceEntry
+from marchwarden.text.plural import pluralize
 
 _SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})
 _UNTOLD: Final = frozenset({"start", "notices", "send"})
@@ -93,13 +93,15 @@ def _steps(run: Run, prices: Prices, members: Mapping[str, Member] | None = None
     return tuple(steps)
 
 
-def _phases(entries: Iterable[Entry]) -> list[list[Entry]]:
+def _phases(entries: Iterable[TraceEntry]) -> list[list[TraceEntry]]:
     """Steps that went side by side, together; any other by itself."""
     keyed = groupby(entries, key=lambda each: each.action if each.action in _SIDE_BY_SIDE else f"step {each.step}")
     return [list(group) for _, group in keyed]
 
 
-def _step(entry: Entry, clock: float, after: tuple[int, ...], prices: Prices, members: Mapping[str, Member]) -> Step:
+def _step(
+    entry: TraceEntry, clock: float, after: tuple[int, ...], prices: Prices, members: Mapping[str, Member]
+) -> Step:
     ended = max(_number(entry.fields.get("elapsed")), clock)
     spent = next(expenses((entry,), prices), None)
     member = members.get(str(entry.fields.get("trace_id")))
@@ -120,7 +122,7 @@ def _step(entry: Entry, clock: float, after: tuple[int, ...], prices: Prices, me
 
 def _taken_over(steps: Sequence[Step]) -> Step:
     first, last = steps[0], steps[-1]
-    what = f"{counted(len(steps), 'cited document')} taken over"
+    what = f"{pluralize(len(steps), 'cited document')} taken over"
     failed = any(step.failed for step in steps)
     return Step(last.number, "keep", what, "", first.began, last.ended, first.after, failed=failed)
 
@@ -132,7 +134,7 @@ def _offset(run: Run, member: Member) -> float:
     return 0.0
 
 
-def _began(dispatch: Entry, run: Run) -> float:
+def _began(dispatch: TraceEntry, run: Run) -> float:
     """When the run of a researcher began, on the clock of the one that dispatched it."""
     try:
         took = datetime.fromisoformat(dispatch.timestamp) - datetime.fromisoformat(run.entries[0].timestamp)
@@ -145,7 +147,7 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _what(entry: Entry) -> str:
+def _what(entry: TraceEntry) -> str:
     match entry.fields:
         case {"researcher": str(name), "question": str(question)} if entry.action == "dispatch":
             return f"{name}: {question}"
@@ -177,11 +179,11 @@ def _brought(result: Mapping[object, object]) -> str:
         case {"answer": str(), "confidence": confidence}:
             return f"confidence {confidence}"
         case {"queries": [*queries]}:
-            return counted(len(queries), "query", "queries")
+            return pluralize(len(queries), "query", "queries")
         case {"findings": [*findings]}:
-            return counted(len(findings), "finding")
+            return pluralize(len(findings), "finding")
         case {"claims": int(claims), "unsupported": int(unsupported)}:
-            return f"{counted(claims, 'claim')}, {unsupported} unsupported"
+            return f"{pluralize(claims, 'claim')}, {unsupported} unsupported"
         case {"claims": [*claims]}:
-            return counted(len(claims), "claim")
+            return pluralize(len(claims), "claim")
     return ""

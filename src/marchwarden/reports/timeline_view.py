@@ -6,7 +6,7 @@ from marchwarden.reports.html import Markup, element
 from marchwarden.reports.labels import dollars, seconds
 from marchwarden.reports.svg import span
 from marchwarden.reports.timeline import Step, Timeline
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _SHOWN = 200
@@ -18,7 +18,7 @@ def course(lines: Sequence[Timeline]) -> Markup:
     own, *members = lines
     tokens = sum(line.tokens for line in lines)
     paid = dollars(sum(line.dollars for line in lines), sum(line.unpriced for line in lines))
-    told = " · ".join(part for part in (seconds(whole), counted(tokens, "token"), paid) if part)
+    told = " · ".join(part for part in (seconds(whole), pluralize(tokens, "token"), paid) if part)
     return element(
         "section",
         element("h2", "Course of the run"),
@@ -37,7 +37,9 @@ def place_of(number: int) -> str:
 
 def _member(number: int, line: Timeline, whole: float) -> Markup:
     paid = dollars(line.dollars, line.unpriced)
-    told = ", ".join(part for part in (counted(len(line.steps), "step"), counted(line.tokens, "token"), paid) if part)
+    told = ", ".join(
+        part for part in (pluralize(len(line.steps), "step"), pluralize(line.tokens, "token"), paid) if part
+    )
     summary = element("summary", element("strong", one_line(line.name, 60)), f": its own run ({told})")
     trace = element("p", "Trace ", element("code", line.trace_id), class_="note")
     return element("details", summary, _steps(line, whole), trace, id=place_of(number), class_="member")
@@ -52,12 +54,12 @@ def _legend() -> Markup:
 def _steps(line: Timeline, whole: float) -> Markup:
     shown = [_step(step, line.offset, whole) for step in line.steps[:_SHOWN]]
     if len(line.steps) > _SHOWN:
-        shown.append(element("li", f"… and {counted(len(line.steps) - _SHOWN, 'more step')}, in the trace"))
+        shown.append(element("li", f"… and {pluralize(len(line.steps) - _SHOWN, 'more step')}, in the trace"))
     return element("ol", *shown, class_="steps")
 
 
 def _step(step: Step, offset: float, whole: float) -> Markup:
-    spent = [counted(step.tokens, "token"), dollars(step.dollars or 0.0)] if step.tokens else []
+    spent = [pluralize(step.tokens, "token"), dollars(step.dollars or 0.0)] if step.tokens else []
     if step.tokens and step.dollars is None:
         spent.append("price unknown")
     facts = [seconds(step.seconds), *(part for part in spent if part), _waited(step.after)]

@@ -5,7 +5,7 @@ from marchwarden.reports.bundle import Bundle
 from marchwarden.reports.html import Markup, element, joined
 from marchwarden.reports.labels import day
 from marchwarden.reports.svg import sign
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 
 
 def stamp(bundle: Bundle) -> Markup:
@@ -13,7 +13,7 @@ def stamp(bundle: Bundle) -> Markup:
     failed = [check for check in bundle.checks if not check.proved]
     verdict = "Not verified" if failed else "Verified"
     when = element("time", day(bundle.made_on), datetime=bundle.made_on.isoformat())
-    told = f"{len(failed)} of {counted(len(bundle.checks), 'check')} failed" if failed else _held(bundle)
+    told = f"{len(failed)} of {pluralize(len(bundle.checks), 'check')} failed" if failed else _held(bundle)
     summary = element(
         "summary",
         sign(good=not failed),
@@ -32,7 +32,7 @@ def stamp(bundle: Bundle) -> Markup:
 
 
 def _held(bundle: Bundle) -> str:
-    return f"all {counted(len(bundle.checks), 'check')} hold"
+    return f"all {pluralize(len(bundle.checks), 'check')} hold"
 
 
 def _check(check: Check) -> Markup:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from marchwarden.fetching import Gate
+    from marchwarden.fetching import RequestGate
     from marchwarden.loop.investigator import Investigator
     from marchwarden.mcp.client import RemoteResearcher
     from marchwarden.orchestrator.roster import Member
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Post:
+class ResearcherSpec:
     """One built-in researcher as the command line means it: its kind, and what it is given to read."""
 
     name: str
@@ -26,10 +26,10 @@ class Post:
     database: str = ""
 
     def in_process(self, settings: "Settings", kept: Path, mind: str | None) -> "Investigator":
-        from marchwarden.minds.select import chosen_mind
+        from marchwarden.minds.select import select_mind
         from marchwarden.storage.store import Store
 
-        thinking, store = chosen_mind(mind, settings.environ), Store.at(kept, settings.environ)
+        thinking, store = select_mind(mind, settings.environ), Store.at(kept, settings.environ)
         match self.kind:
             case "files":
                 from marchwarden.researchers.files import FilesResearcher
@@ -39,7 +39,7 @@ class Post:
                 from marchwarden.researchers.database import DatabaseResearcher
 
                 return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=store)
-        return Post.again(self.kind, {}, settings, store, thinking)
+        return ResearcherSpec.again(self.kind, {}, settings, store, thinking)
 
     @staticmethod
     def again(
@@ -48,7 +48,7 @@ class Post:
         settings: "Settings",
         kept: "Path | Store",
         mind: "Mind",
-        gate: "Gate | None" = None,
+        gate: "RequestGate | None" = None,
     ) -> "Investigator":
         """The researcher of a kind, with the sources a trace describes."""
         from marchwarden.errors import MalformedTrace
@@ -78,10 +78,10 @@ class Post:
         """An MCP server of its own. What the child could only die of is refused here."""
         from marchwarden.logs.setup import speaks_on_stderr
         from marchwarden.mcp.client import RemoteResearcher
-        from marchwarden.minds.select import chosen_mind
+        from marchwarden.minds.select import select_mind
         from marchwarden.storage.store import Store
 
-        chosen_mind(mind, settings.environ)
+        select_mind(mind, settings.environ)
         self._refuse_unusable(settings)
         folders = [argument for folder in self.folders for argument in ("--files", folder)]
         command = [sys.executable, "-m", f"marchwarden.researchers.{self.kind}", *folders]

@@ -24,9 +24,9 @@ from marchwarden.errors import (
     StorageError,
     TooLittleLeft,
 )
-from marchwarden.logs import tell, timed
+from marchwarden.logs import log_event, timed
 from marchwarden.storage.archive import Archive
-from marchwarden.storage.trace import Entry, Journal, Json, utc_now
+from marchwarden.storage.trace import Journal, Json, TraceEntry, utc_now
 
 T = TypeVar("T", Plan, Reading, Draft)
 ThinkAction = Literal["plan", "read", "conclude"]
@@ -38,7 +38,7 @@ _BODIES: Final = {"content", "text"}
 
 
 @dataclass(frozen=True)
-class Opening:
+class RunHeader:
     """The first line of a trace: what was asked, of whom, and what is needed to build that researcher again."""
 
     request: ResearchRequest
@@ -60,7 +60,7 @@ class Opening:
         }
 
     @classmethod
-    def of(cls, chain: Sequence[Entry], trace_id: str) -> Self:
+    def of(cls, chain: Sequence[TraceEntry], trace_id: str) -> Self:
         try:
             return TypeAdapter(cls).validate_python(chain[0].fields)
         except (IndexError, ValueError) as error:
@@ -85,7 +85,7 @@ class ThinkStep:
         return f"{self.iteration} fallback" if self.is_fallback else str(self.iteration)
 
 
-class Record:
+class RunRecord:
     """One run's journal and archive. With no journal it only recalls."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Record:
         trace_id: str,
         archive: Archive,
         journal: Journal | None,
-        entries: Iterable[Entry] = (),
+        entries: Iterable[TraceEntry] = (),
         *,
         rethink: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -107,7 +107,7 @@ class Record:
         self._clock = clock
         self._began = clock()
         self._rethink = rethink
-        self._borrowed: dict[tuple[str, str], Entry] = {}
+        self._borrowed: dict[tuple[str, str], TraceEntry] = {}
 
     @property
     def complete(self) -> bool:
@@ -115,8 +115,8 @@ class Record:
         return not (self._journal and self._journal.refused)
 
     @property
-    def opening(self) -> Opening:
-        return Opening.of([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
+    def opening(self) -> RunHeader:
+        return RunHeader.of([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
 
     @property
     def began_on(self) -> date:
@@ -141,7 +141,7 @@ class Record:
         """Whether that step was taken."""
         return (action, key) in self._known
 
-    def borrow(self, entries: Iterable[Entry]) -> None:
+    def borrow(self, entries: Iterable[TraceEntry]) -> None:
         """Let steps of another run count as taken; each is journaled here when it is first needed."""
         self._borrowed = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in entries}
 
@@ -245,7 +245,7 @@ class Record:
             )
         return Thought(adapter.validate_python(entry.fields["result"]), tokens)
 
-    def note(self, action: str, key: str, why: str, fields: Json) -> Entry:
+    def note(self, action: str, key: str, why: str, fields: Json) -> TraceEntry:
         """Write one line, or return the one that is there. What the disk refuses is remembered as lost."""
         known = self._recall(action, key)
         if known is not None:
@@ -258,8 +258,8 @@ class Record:
         try:
             entry = self._journal.append(action, why, line)
         except StorageError as error:
-            tell("the disk refused a line of the trace", logging.WARNING, action=action, why=error)
-            entry = Entry(0, action, "", why, line, "")
+            log_event("the disk refused a line of the trace", logging.WARNING, action=action, why=error)
+            entry = TraceEntry(0, action, "", why, line, "")
         self._known[action, key] = entry
         return entry
 
@@ -279,13 +279,13 @@ class Record:
             self._journal.admit_incomplete()
         self._journal.close()
 
-    def _recall(self, action: str, key: str) -> Entry | None:
+    def _recall(self, action: str, key: str) -> TraceEntry | None:
         entry = self._known.get((action, key)) or self._take_over(action, key)
         if entry is not None:
             self.elapsed = max(self.elapsed, _elapsed(entry))
         return entry
 
-    def _take_over(self, action: str, key: str) -> Entry | None:
+    def _take_over(self, action: str, key: str) -> TraceEntry | None:
         """A borrowed step becomes one of ours; its time and its tokens were really spent, and count."""
         lent = self._borrowed.pop((action, key), None)
         if lent is None:
@@ -320,7 +320,7 @@ def _answer_in_short(result: ResearchResult) -> Json:
     return {"answered_in": result.trace_id, "citations": len(result.citations), "tokens": spent}
 
 
-def _elapsed(entry: Entry) -> float:
+def _elapsed(entry: TraceEntry) -> float:
     value = entry.fields.get("elapsed")
     return float(value) if isinstance(value, int | float) else 0.0
 
@@ -329,12 +329,12 @@ def _failure(error: SourceError) -> Json:
     return {"error": {"category": error.category.value, "detail": error.detail}}
 
 
-def _error_of(entry: Entry) -> Mapping[str, object]:
+def _error_of(entry: TraceEntry) -> Mapping[str, object]:
     error = entry.fields.get("error")
     return error if isinstance(error, Mapping) else {}
 
 
-def _raise_if_failed(entry: Entry) -> None:
+def _raise_if_failed(entry: TraceEntry) -> None:
     error = _error_of(entry)
     if error:
         raise SourceError(str(error.get("detail")), GapCategory(str(error.get("category"))))

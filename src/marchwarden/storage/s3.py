@@ -17,7 +17,7 @@ from obstore.store import S3Store
 from marchwarden.core.digest import digest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, StorageError, TraceHeld, UnknownTrace
 from marchwarden.storage.archive import Archive, plain_name
-from marchwarden.storage.trace import Chain, Journal, Stamp, chain_of, opened
+from marchwarden.storage.trace import Chain, Journal, Stamp, opened, parse_chain
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config
@@ -100,7 +100,7 @@ class Bucket:
             raise StorageError(f"{self.place} did not remove something: {_reason(error)}") from error
 
 
-class BucketArchive(Archive):
+class S3Archive(Archive):
     """Bytes by their hash, each an object."""
 
     def __init__(self, bucket: Bucket) -> None:
@@ -126,7 +126,7 @@ class BucketArchive(Archive):
         return content
 
 
-class BucketNotes:
+class S3Notes:
     """Notes, each an object."""
 
     def __init__(self, bucket: Bucket) -> None:
@@ -144,7 +144,7 @@ class BucketNotes:
             self._bucket.remove(names)
 
 
-class BucketPen:
+class S3TraceWriter:
     """Writes the lines of one trace, each an object; brings them together when the trace is closed."""
 
     def __init__(self, bucket: Bucket, trace_id: str, lines: int) -> None:
@@ -170,14 +170,14 @@ class BucketPen:
         self._bucket.remove(names)
 
 
-class BucketShelf:
+class S3Backend:
     """The traces in a bucket, and the archive and the notes beside them."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
         self.place = bucket.place
-        self.archive = BucketArchive(bucket)
-        self.notes = BucketNotes(bucket)
+        self.archive = S3Archive(bucket)
+        self.notes = S3Notes(bucket)
 
     def read(self, trace_id: str) -> bytes:
         content = self._found(trace_id)
@@ -206,15 +206,15 @@ class BucketShelf:
         return self.take_up(trace_id)
 
     def take_up(self, trace_id: str) -> Journal:
-        chain = chain_of(self._found(trace_id) or b"", trace_id)
+        chain = parse_chain(self._found(trace_id) or b"", trace_id)
         return opened(trace_id, chain, self._pen(trace_id, chain))
 
     def reopen(self, trace_id: str) -> Journal:
-        chain = chain_of(self.read(trace_id), trace_id)
+        chain = parse_chain(self.read(trace_id), trace_id)
         return opened(trace_id, chain, self._pen(trace_id, chain))
 
-    def _pen(self, trace_id: str, chain: Chain) -> BucketPen:
-        return BucketPen(self._bucket, trace_id, len(chain.entries))
+    def _pen(self, trace_id: str, chain: Chain) -> S3TraceWriter:
+        return S3TraceWriter(self._bucket, trace_id, len(chain.entries))
 
     def _found(self, trace_id: str) -> bytes | None:
         whole = self._bucket.read(_whole(trace_id))

@@ -12,8 +12,8 @@ from marchwarden.errors import InvalidInput, MalformedTrace, UnknownTrace
 from marchwarden.settings import HOME
 from marchwarden.storage.archive import Archive
 from marchwarden.storage.notes import FolderNotes, Notes
-from marchwarden.storage.record import Opening, Record
-from marchwarden.storage.trace import Chain, Journal, Stamp, chain_of
+from marchwarden.storage.record import RunHeader, RunRecord
+from marchwarden.storage.trace import Chain, Journal, Stamp, parse_chain
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ENDING: Final = ".jsonl"
@@ -22,7 +22,7 @@ _NOT_LENT: Final = frozenset({"result", "send"})
 """A fork lands a result of its own, and whoever it still asks begins a run of their own."""
 
 
-class Shelf(Protocol):
+class StorageBackend(Protocol):
     """Where traces lie, with the archive and the notes beside them."""
 
     @property
@@ -57,7 +57,7 @@ class Shelf(Protocol):
     def reopen(self, trace_id: str) -> Journal: ...
 
 
-class FolderShelf:
+class FolderBackend:
     """A folder: `<trace id>.jsonl` beside `archive` and `notes`."""
 
     def __init__(self, folder: Path) -> None:
@@ -114,9 +114,9 @@ class FolderShelf:
 class Store:
     """All runs, on one shelf. `folder` is on this machine, for what need not be anywhere else."""
 
-    def __init__(self, folder: Path, shelf: Shelf | None = None) -> None:
+    def __init__(self, folder: Path, shelf: StorageBackend | None = None) -> None:
         self.folder = folder
-        self._shelf: Shelf = shelf or FolderShelf(folder)
+        self._shelf: StorageBackend = shelf or FolderBackend(folder)
         self.archive = self._shelf.archive
         self.notes = self._shelf.notes
 
@@ -129,11 +129,11 @@ class Store:
             return cls(Path(place))
         # Imported for those who have one: it takes a library that others do without.
         try:
-            from marchwarden.storage.s3 import Bucket, BucketShelf
+            from marchwarden.storage.s3 import Bucket, S3Backend
         except ModuleNotFoundError as error:
             raise InvalidInput("an object store needs more than is installed: pip install 'marchwarden[s3]'") from error
         home = Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME)
-        return cls(home / "nearby", BucketShelf(Bucket.at(place, environ)))
+        return cls(home / "nearby", S3Backend(Bucket.at(place, environ)))
 
     @property
     def place(self) -> str:
@@ -143,7 +143,7 @@ class Store:
     @property
     def here(self) -> bool:
         """Whether traces and archive lie in `folder` itself."""
-        return isinstance(self._shelf, FolderShelf)
+        return isinstance(self._shelf, FolderBackend)
 
     def path(self, trace_id: str) -> Path:
         return self.folder / f"{_known(trace_id)}{_ENDING}"
@@ -162,35 +162,35 @@ class Store:
 
     def chain(self, trace_id: str) -> Chain:
         """The trace as it lies there, damage and all."""
-        return chain_of(self.content(trace_id), trace_id)
+        return parse_chain(self.content(trace_id), trace_id)
 
     def text(self, trace_id: str) -> str:
         """The whole lines of a trace, as they are."""
         content = self.content(trace_id)
-        return content[: chain_of(content, trace_id).whole_bytes].decode(errors="replace")
+        return content[: parse_chain(content, trace_id).whole_bytes].decode(errors="replace")
 
     def traces(self) -> list[str]:
         """The ids of all runs here, the latest first."""
         return [name for name in self._shelf.traces() if _TRACE_ID.fullmatch(name)]
 
-    def begin(self, opening: Opening) -> Record:
+    def begin(self, opening: RunHeader) -> RunRecord:
         """Start a run of its own, with a new id."""
         trace_id = str(uuid4())
-        record = Record(trace_id, self.archive, self._shelf.begin(trace_id))
+        record = RunRecord(trace_id, self.archive, self._shelf.begin(trace_id))
         record.note("start", "", "a question was asked", opening.fields(trace_id))
         return record
 
-    def take_up(self, trace_id: str, opening: Opening) -> Record:
+    def take_up(self, trace_id: str, opening: RunHeader) -> RunRecord:
         """The run of that id: gone on with where there is one, begun where there is none."""
-        record = Record(trace_id, self.archive, self._shelf.take_up(_known(trace_id)))
+        record = RunRecord(trace_id, self.archive, self._shelf.take_up(_known(trace_id)))
         record.note("start", "", "a question was asked", opening.fields(trace_id))
         return record
 
-    def reopen(self, trace_id: str) -> Record:
+    def reopen(self, trace_id: str) -> RunRecord:
         """Go on where a run stopped."""
-        return Record(trace_id, self.archive, self._shelf.reopen(_known(trace_id)))
+        return RunRecord(trace_id, self.archive, self._shelf.reopen(_known(trace_id)))
 
-    def fork(self, trace_id: str, before_step: int, opening: Opening) -> Record:
+    def fork(self, trace_id: str, before_step: int, opening: RunHeader) -> RunRecord:
         """A run of its own that begins with the steps of another, up to the one named."""
         chain = self.chain(trace_id)
         if chain.damage:
@@ -201,7 +201,7 @@ class Store:
         record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action not in _NOT_LENT)
         return record
 
-    def reread(self, trace_id: str, *, rethink: bool = False) -> Record:
+    def reread(self, trace_id: str, *, rethink: bool = False) -> RunRecord:
         """Walk a run again; no search or fetch that its trace does not hold can happen.
 
         With `rethink` the mind thinks again over what was fetched; without, its recorded thoughts are taken.
@@ -209,7 +209,7 @@ class Store:
         chain = self.chain(trace_id)
         if chain.damage:
             raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
-        return Record(trace_id, self.archive, None, chain.entries, rethink=rethink)
+        return RunRecord(trace_id, self.archive, None, chain.entries, rethink=rethink)
 
 
 def _known(trace_id: str) -> str:

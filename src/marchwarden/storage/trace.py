@@ -25,7 +25,7 @@ Json = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Entry:
+class TraceEntry:
     """One line: its number, what was done and why, and the action's own fields."""
 
     step: int
@@ -40,7 +40,7 @@ class Entry:
 class Chain:
     """A trace as it lies on disk: the whole lines, how many bytes they take, and what is wrong with the rest."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TraceEntry, ...] = ()
     whole_bytes: int = 0
     torn: bool = False
     damage: str = ""
@@ -60,13 +60,13 @@ def _seal(previous: str, body: bytes) -> str:
 
 def read_chain(path: Path, trace_id: str) -> Chain:
     """Read a trace up to its first damaged line."""
-    return chain_of(path.read_bytes(), trace_id)
+    return parse_chain(path.read_bytes(), trace_id)
 
 
-def chain_of(content: bytes, trace_id: str) -> Chain:
+def parse_chain(content: bytes, trace_id: str) -> Chain:
     """The chain in some bytes, up to the first damaged line. A last line without its newline is torn, not damaged."""
     *lines, rest = content.split(b"\n")
-    entries: list[Entry] = []
+    entries: list[TraceEntry] = []
     at, previous = 0, trace_id
     for number, line in enumerate(lines, 1):
         body, end = line[:-_SEAL_LENGTH], line[-_SEAL_LENGTH:]
@@ -83,7 +83,7 @@ def chain_of(content: bytes, trace_id: str) -> Chain:
     return Chain(tuple(entries), at, torn=bool(rest))
 
 
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> TraceEntry | None:
     try:
         match json.loads(line):
             case {
@@ -94,7 +94,7 @@ def _entry(line: bytes) -> Entry | None:
                 "hash": str(seal),
                 **fields,
             }:
-                return Entry(step, action, when, why, {str(name): value for name, value in fields.items()}, seal)
+                return TraceEntry(step, action, when, why, {str(name): value for name, value in fields.items()}, seal)
     except ValueError:
         pass
     return None
@@ -104,7 +104,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Pen(Protocol):
+class TraceWriter(Protocol):
     """Writes the lines of one trace for good, one at a time."""
 
     def write(self, line: bytes) -> None:
@@ -117,7 +117,7 @@ class Pen(Protocol):
 
 
 @dataclass(frozen=True)
-class FilePen:
+class FileTraceWriter:
     """Writes into a file that it holds. One `os.write` a line; a line the disk refuses is taken back whole."""
 
     descriptor: int
@@ -149,8 +149,8 @@ class Journal:
     """
 
     trace_id: str
-    pen: Pen | None
-    entries: list[Entry] = field(default_factory=list)
+    pen: TraceWriter | None
+    entries: list[TraceEntry] = field(default_factory=list)
     now: Callable[[], datetime] = utc_now
     refused: str = ""
 
@@ -163,7 +163,7 @@ class Journal:
         except OSError as error:
             return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return cls(trace_id, FilePen(descriptor), now=now)
+        return cls(trace_id, FileTraceWriter(descriptor), now=now)
 
     @classmethod
     def take_up(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
@@ -191,9 +191,9 @@ class Journal:
         except MalformedTrace:
             os.close(descriptor)
             raise
-        return cls(trace_id, FilePen(descriptor), list(chain.entries), now)
+        return cls(trace_id, FileTraceWriter(descriptor), list(chain.entries), now)
 
-    def append(self, action: str, decision: str, fields: Json) -> Entry:
+    def append(self, action: str, decision: str, fields: Json) -> TraceEntry:
         """Write one line; when this returns, the line survives the death of the process."""
         if self.refused:
             raise StorageError(f"the trace is incomplete: {self.refused}")
@@ -218,14 +218,14 @@ class Journal:
         except StorageError as error:
             self.refused = self.refused or str(error)
 
-    def _append(self, action: str, decision: str, fields: Json) -> Entry:
+    def _append(self, action: str, decision: str, fields: Json) -> TraceEntry:
         step = len(self.entries) + 1
         timestamp = self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         head = {"step": step, "action": action, "timestamp": timestamp, "decision": decision}
         body = json.dumps({**head, **fields}, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")[:-1]
         seal = _seal(self.entries[-1].hash if self.entries else self.trace_id, body)
         self._write(body + _SEAL + seal.encode() + b'"}\n')
-        entry = Entry(step, action, timestamp, decision, fields, seal)
+        entry = TraceEntry(step, action, timestamp, decision, fields, seal)
         self.entries.append(entry)
         return entry
 
@@ -239,7 +239,7 @@ class Journal:
             raise StorageError(f"the trace is incomplete: {self.refused}") from error
 
 
-def opened(trace_id: str, chain: Chain, pen: Pen) -> Journal:
+def opened(trace_id: str, chain: Chain, pen: TraceWriter) -> Journal:
     """Go on with a trace that lies elsewhere than in a file of its own."""
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}")

@@ -30,7 +30,7 @@ Think = Callable[[str | None, str], Mind]
 
 
 @dataclass(frozen=True)
-class Duties:
+class Activities:
     """The two things a worker can be asked to do: research, and the next move of a PI."""
 
     build: Build

@@ -15,7 +15,7 @@ from marchwarden.errors import InvalidInput
 from marchwarden.temporal.errors import EngineUnavailable
 from marchwarden.temporal.messages import HEARTBEAT
 
-__all__ = ["Client", "Engine"]
+__all__ = ["Client", "TemporalConnection"]
 
 NAMESPACE: Final = "MARCHWARDEN_TEMPORAL_NAMESPACE"
 API_KEY: Final = "MARCHWARDEN_TEMPORAL_API_KEY"
@@ -29,7 +29,7 @@ CONNECT_SEC: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Engine:
+class TemporalConnection:
     """An address, a namespace and how to be let in. Keys are in no repr."""
 
     address: str

@@ -139,7 +139,7 @@ class Limiter:
 
 
 @dataclass(frozen=True)
-class FleetPurse:
+class SpendingLimit:
     """Calls to models as the fleet may make them: at their turn, and out of the dollars of the day."""
 
     limiter: Limiter

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.minds.llm.model import Model, ModelFailed
-from marchwarden.minds.select import chosen_model
+from marchwarden.minds.select import select_model
 from marchwarden.storage.notes import Notes
 from marchwarden.storage.store import Store
 from marchwarden.temporal.model_calls import CALL, OUTCOME, Call, Failure, Outcome
@@ -30,7 +30,7 @@ LONGEST_LINE: Final = 1 << 26
 
 
 @dataclass
-class Teller:
+class ModelProxy:
     """Makes calls. What it sends and what it hears is in the notes before anybody is told."""
 
     environ: Mapping[str, str]
@@ -62,7 +62,7 @@ class Teller:
 
     def _model(self, spec: str) -> Model:
         if spec not in self._models:
-            model = chosen_model(spec, self.environ)
+            model = select_model(spec, self.environ)
             if model is None:
                 raise InvalidInput(f"{spec} is not a model to be called")
             self._models[spec] = model
@@ -70,10 +70,10 @@ class Teller:
 
 
 @dataclass
-class Window:
+class ProxyServer:
     """Where workers come with their calls. Each is told first who the teller is."""
 
-    teller: Teller
+    teller: ModelProxy
     linger_sec: float = LINGER_SEC
     _visitors: int = 0
 
@@ -139,7 +139,7 @@ def main() -> None:
     # Whoever starts a teller waits until it can be called, and is not its parent: it is nobody's to be waited for.
     if os.fork():
         os._exit(0)
-    asyncio.run(Window(Teller(os.environ, store.notes)).open(listener))
+    asyncio.run(ProxyServer(ModelProxy(os.environ, store.notes)).open(listener))
     path.unlink(missing_ok=True)
 
 

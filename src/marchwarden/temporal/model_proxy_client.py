@@ -31,7 +31,7 @@ _OF_A_SHELL: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
 
 
 @dataclass
-class Line:
+class ProxyConnection:
     """An open line to a teller."""
 
     teller: int
@@ -96,12 +96,12 @@ class Line:
 
 
 @dataclass
-class Telling:
+class ProxyClient:
     """The teller of this worker, and of every other on this machine that has the same place and environment."""
 
     environ: Mapping[str, str]
     place: str
-    _line: Line | None = None
+    _line: ProxyConnection | None = None
     _reaching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def process(self) -> int:
@@ -115,22 +115,22 @@ class Telling:
         if self._line is not None:
             await self._line.close()
 
-    async def _reached(self) -> Line:
+    async def _reached(self) -> ProxyConnection:
         async with self._reaching:
             if self._line is None or self._line.dead:
                 self._line = await self._connected_in_time()
             return self._line
 
-    async def _connected_in_time(self) -> Line:
+    async def _connected_in_time(self) -> ProxyConnection:
         try:
             async with asyncio.timeout(STARTING_SEC):
                 return await self._connected(socket_of(self.environ, self.place))
         except TimeoutError as error:
             raise ModelFailed(f"the process that calls models did not start within {STARTING_SEC:g} s") from error
 
-    async def _connected(self, socket: Path) -> Line:
+    async def _connected(self, socket: Path) -> ProxyConnection:
         """One that is just ending holds its socket for a moment: another is started until there is one to talk to."""
-        while (line := await Line.to(socket)) is None:
+        while (line := await ProxyConnection.to(socket)) is None:
             await self._start(socket)
             await asyncio.sleep(LOOK_SEC)
         return line

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import NoAnswer
 from marchwarden.orchestrator import roster
-from marchwarden.orchestrator.dispatch import LAST_CALL, Returned, Round, Sent, run_of, within_grant
-from marchwarden.orchestrator.offline import AbsentResearcher
+from marchwarden.orchestrator.dispatch import (
+    LAST_CALL,
+    DispatchOutcome,
+    DispatchRound,
+    SentAssignment,
+    run_of,
+    within_grant,
+)
+from marchwarden.orchestrator.offline import OfflineResearcher
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.protocols import Mind, ProgressSink
 from marchwarden.storage.store import Store
@@ -26,13 +33,13 @@ class Awaited(BaseException):
 
 
 @dataclass(frozen=True)
-class Desk:
+class PiStep:
     """Where a PI of the fleet hands in its errands, and finds the answers on its next turn."""
 
     turn: Turn
     store: Store
 
-    async def __call__(self, round_: Round, errands: Sequence[Sent]) -> list[Returned]:
+    async def __call__(self, round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
         came = {answer.number: answer for answer in self.turn.answers}
         numbers = [sent.number for sent in errands if not round_.record.holds("dispatch", str(sent.number))]
         if not set(numbers) <= came.keys():
@@ -41,14 +48,14 @@ class Desk:
         round_.perform = self._perform
         return await round_.run(errands)
 
-    def _errand(self, round_: Round, sent: Sent) -> Errand:
+    def _errand(self, round_: DispatchRound, sent: SentAssignment) -> Errand:
         name = sent.errand.member.name
         member = next(each for each in self.turn.question.members if each.name == name)
         trace_id = round_.record.sent(sent.number, run_of(round_.record.trace_id, sent.number))
         request = round_.told(sent).model_dump(mode="json", exclude_unset=True)
         return Errand(sent.number, member, trace_id, request, round_.seconds * LAST_CALL, self.turn.question.mind)
 
-    async def _perform(self, returned: Returned) -> ResearchResult:
+    async def _perform(self, returned: DispatchOutcome) -> ResearchResult:
         answer = next(each for each in self.turn.answers if each.number == returned.sent.number)
         if not answer.result_hash:
             raise NoAnswer(answer.error, answer.tokens, called_off=answer.called_off)
@@ -61,7 +68,7 @@ class Desk:
 async def move(turn: Turn, mind: Mind, embedded: Mind, store: Store, progress: ProgressSink) -> Move:
     """The PI's next move: errands to be run, or the result."""
     members = roster.Roster([absent(member) for member in turn.question.members])
-    investigator = PrincipalInvestigator(members, mind, store=store, fallback=embedded, dispatch=Desk(turn, store))
+    investigator = PrincipalInvestigator(members, mind, store=store, fallback=embedded, dispatch=PiStep(turn, store))
     request = ResearchRequest.model_validate(turn.question.request)
     try:
         result = await investigator.take_up(turn.trace_id, request, progress=progress)
@@ -72,5 +79,5 @@ async def move(turn: Turn, mind: Mind, embedded: Mind, store: Store, progress: P
 
 def absent(member: Member) -> roster.Member:
     return roster.Member(
-        member.name, member.purpose, AbsentResearcher(), tuple(member.scope), member.given, member.settings
+        member.name, member.purpose, OfflineResearcher(), tuple(member.scope), member.given, member.settings
     )

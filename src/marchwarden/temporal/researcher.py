@@ -15,9 +15,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
 from marchwarden.core.budget import WALL_TIME_SEC
-from marchwarden.core.request import checked
+from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
-from marchwarden.protocols import Progress, ProgressSink, quiet
+from marchwarden.protocols import Progress, ProgressSink, ignore_progress
 from marchwarden.temporal.errors import EngineUnavailable, RunFailed
 from marchwarden.temporal.messages import HEARTBEAT, INVESTIGATION, WORKFLOWS, Json, Member, Question, Sign
 
@@ -43,7 +43,7 @@ _LASTING: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class FleetResearcher:
+class TemporalResearcher:
     """Asks through the engine. A question asked again under the same id finds the run there is."""
 
     client: Client
@@ -58,15 +58,15 @@ class FleetResearcher:
         depth: str = Depth.BALANCED,
         constraints: ResearchConstraints | None = None,
         *,
-        progress: ProgressSink = quiet,
+        progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
-        request = checked(
+        request = parse_request(
             {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
         )
         return await self.take_up(str(uuid4()), request, progress=progress)
 
     async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = quiet
+        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
         """Start the run of that id, or find it, and wait for what comes of it."""
         seconds = request.limits().max_wall_time_sec or WALL_TIME_SEC[request.depth]
@@ -96,9 +96,9 @@ async def started(
     return client.get_workflow_handle(trace_id, result_type=dict)
 
 
-async def awaited(handle: WorkflowHandle[object, Json], progress: ProgressSink = quiet) -> ResearchResult:
+async def awaited(handle: WorkflowHandle[object, Json], progress: ProgressSink = ignore_progress) -> ResearchResult:
     """The result, with the progress of those who work on it. The engine may be away for a while."""
-    if progress is quiet:
+    if progress is ignore_progress:
         return await _landed(handle)
     watching = asyncio.create_task(watched(handle, progress))
     try:

@@ -9,7 +9,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.protocols import ProgressSink, quiet
+from marchwarden.protocols import ProgressSink, ignore_progress
 from marchwarden.temporal.messages import INVESTIGATION, Question
 from marchwarden.temporal.researcher import awaited, patiently, signs, started
 
@@ -45,7 +45,7 @@ async def run(client: Client, trace_id: str) -> Run:
     return Run(**{**vars(found), "doing": doing})
 
 
-async def watch(client: Client, trace_id: str, progress: ProgressSink = quiet) -> ResearchResult:
+async def watch(client: Client, trace_id: str, progress: ProgressSink = ignore_progress) -> ResearchResult:
     """Wait for a run, with its progress."""
     await run(client, trace_id)
     return await awaited(client.get_workflow_handle(trace_id, result_type=dict), progress)

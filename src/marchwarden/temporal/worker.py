@@ -11,7 +11,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from marchwarden.temporal.activities import Duties
+from marchwarden.temporal.activities import Activities
 from marchwarden.temporal.limit_workflow import LIMITS, Limit
 from marchwarden.temporal.messages import PI, WORKFLOWS, queue_of
 from marchwarden.temporal.workflow import Investigation
@@ -22,11 +22,11 @@ POLLS: Final = 4
 
 
 @dataclass(frozen=True)
-class Service:
+class TemporalWorker:
     """What one worker serves: the investigations themselves, and researchers by name, so many at once of each."""
 
     names: Sequence[str]
-    duties: Duties
+    duties: Activities
     concurrency: int = 10
     drain: timedelta = DRAIN
 

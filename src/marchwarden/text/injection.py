@@ -47,6 +47,6 @@ _IMPERATIVE: Final = re.compile(
 
 
 @lru_cache(maxsize=REMEMBERED)
-def is_order(text: str) -> bool:
+def is_injection(text: str) -> bool:
     """Whether a sentence tells its reader what to answer or to do, instead of stating something."""
     return _ORDERS.search(text) is not None or _IMPERATIVE.search(text) is not None

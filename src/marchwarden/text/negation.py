@@ -4,7 +4,7 @@ import re
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 _DENYING: Final = """
     not no never none neither nor cannot without nobody nothing nowhere hardly barely zero unable incapable impossible
@@ -54,7 +54,7 @@ _PAIRS: Final = (
 class Polarity:
     """Tells whether words deny or turn what is said; holds the stemmer it reads them by."""
 
-    def __init__(self, stems: Stems) -> None:
+    def __init__(self, stems: WordStemmer) -> None:
         self._pairs = tuple((_stems(stems, one), _stems(stems, other)) for one, other in _PAIRS)
         self.turning = frozenset().union(*(side for pair in self._pairs for side in pair))
 
@@ -75,7 +75,7 @@ def denies(word: str) -> bool:
     return word not in _NO_DENIAL and _LESS.fullmatch(word) is not None
 
 
-def _stems(stems: Stems, words: str) -> frozenset[str]:
+def _stems(stems: WordStemmer, words: str) -> frozenset[str]:
     return frozenset(stems.of_everything(words))
 
 

@@ -57,7 +57,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Figures:
+class Numbers:
     """What a text says in numbers, and the text without them."""
 
     quantities: tuple[Figure, ...]
@@ -65,7 +65,7 @@ class Figures:
     rest: str
 
 
-def figures_in(text: str) -> Figures:
+def parse_numbers(text: str) -> Numbers:
     """Dates are read first, so that their digits do not count as quantities."""
     moments: list[Moment] = []
     for pattern in _DATES:
@@ -73,7 +73,7 @@ def figures_in(text: str) -> Figures:
         text = pattern.sub(" ", text)
     quantities = [_figure(match) for match in _QUANTITY.finditer(text)]
     rest = _QUANTITY.sub(lambda match: f" {match['unit'] or ''} ", text)
-    return Figures(tuple(quantities), tuple(moments), rest)
+    return Numbers(tuple(quantities), tuple(moments), rest)
 
 
 def _moment(match: re.Match[str]) -> Moment:

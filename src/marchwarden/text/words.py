@@ -59,7 +59,7 @@ def _plain(word: str) -> str:
     return _REGULAR.get(word, word)
 
 
-class Stems:
+class WordStemmer:
     """Turns text into the stems of its content words. Remembers those it has met; belongs to one thread."""
 
     def __init__(self) -> None:

@@ -10,25 +10,25 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from marchwarden.audit.catalog import Shelf
+from marchwarden.audit.catalog import RunCatalog
 from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
-from marchwarden.ui.ask_routes import Asking
-from marchwarden.ui.dependencies import House
-from marchwarden.ui.jobs import Desk
-from marchwarden.ui.run_routes import Looking
+from marchwarden.ui.ask_routes import AskRoutes
+from marchwarden.ui.dependencies import UiDependencies
+from marchwarden.ui.jobs import JobQueue
+from marchwarden.ui.run_routes import RunRoutes
 from marchwarden.ui.views.frame import trouble
 
 _STATIC: Final[Mapping[str, str]] = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def application(house: House, desk: Desk) -> Starlette:
+def application(house: UiDependencies, desk: JobQueue) -> Starlette:
     """The page. Whoever serves it puts the guard in front and closes the desk behind."""
-    shelf = Shelf(house.store)
+    shelf = RunCatalog(house.store)
     return Starlette(
         routes=[
             Route("/static/{name}", _static),
-            *Asking(house, desk, shelf).routes(),
-            *Looking(house, desk, shelf).routes(),
+            *AskRoutes(house, desk, shelf).routes(),
+            *RunRoutes(house, desk, shelf).routes(),
         ],
         exception_handlers={HTTPException: _missing, MarchwardenError: _refused, Exception: _broken},
     )

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from marchwarden.contract import ResearchRequest
-from marchwarden.core.request import checked
+from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
-from marchwarden.orchestrator.offline import listed
+from marchwarden.orchestrator.offline import recorded_members
 from marchwarden.orchestrator.pi import NAME as PI
-from marchwarden.storage.record import Opening
+from marchwarden.storage.record import RunHeader
 
 Form = Mapping[str, Sequence[str]]
 _MOST_DIGITS: Final = 9
 
 
 @dataclass(frozen=True)
-class Wish:
+class AskForm:
     """A question, and whom to ask: by name, or whoever reads these folders and databases. Hashable, to be kept by."""
 
     request: ResearchRequest
@@ -31,7 +31,7 @@ class Wish:
         budget = _number(form, "budget", "the budget")
         given = {"token_budget": budget, "source_filter": _text(form, "source_filter") or None}
         constraints = {name: value for name, value in given.items() if value is not None}
-        request = checked(
+        request = parse_request(
             {
                 "question": _text(form, "question"),
                 "context": _text(form, "context") or None,
@@ -65,7 +65,7 @@ def _number(form: Form, name: str, called: str) -> int | None:
     return int(text)
 
 
-def asked_again(opening: Opening) -> Form:
+def asked_again(opening: RunHeader) -> Form:
     """The form as it was when this run was asked, as far as its trace says."""
     request = opening.request
     given = request.constraints.model_dump(exclude_unset=True) if request.constraints else {}
@@ -90,12 +90,12 @@ class _Described:
     where: str = ""
 
 
-def _described(opening: Opening) -> Iterator[_Described]:
+def _described(opening: RunHeader) -> Iterator[_Described]:
     """Who was asked, and what each was given to read."""
     if opening.source != PI:
         yield from _reading(opening.researcher, opening.researcher, opening.settings)
         return
-    for member in listed(opening.settings):
+    for member in recorded_members(opening.settings):
         source = member.settings.get("source")
         kind = str(member.settings.get("kind", ""))
         yield from _reading(kind, member.name, source if isinstance(source, Mapping) else {})

@@ -11,16 +11,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from marchwarden.audit.catalog import Shelf, Summary, members
+from marchwarden.audit.catalog import RunCatalog, RunSummary, members
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.loop.recorded import Recorded
+from marchwarden.loop.recorded import RecordedResearcher
 from marchwarden.protocols import ProgressSink, Researcher
-from marchwarden.storage.record import Opening
-from marchwarden.ui.ask_form import Form, Wish, asked_again
-from marchwarden.ui.dependencies import House
+from marchwarden.storage.record import RunHeader
+from marchwarden.ui.ask_form import AskForm, Form, asked_again
+from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.events import MEDIA_TYPE, events
-from marchwarden.ui.jobs import LEAD, Desk, Job, State
+from marchwarden.ui.jobs import LEAD, Job, JobQueue, State
 from marchwarden.ui.views.home import front
 from marchwarden.ui.views.jobs import watched
 
@@ -28,10 +28,10 @@ LARGEST_FORM: Final = 1 << 16
 LATEST: Final = 6
 
 
-class Asking:
+class AskRoutes:
     """What can be asked of the page, and where it is seen going on."""
 
-    def __init__(self, house: House, desk: Desk, shelf: Shelf) -> None:
+    def __init__(self, house: UiDependencies, desk: JobQueue, shelf: RunCatalog) -> None:
         self._house = house
         self._desk = desk
         self._shelf = shelf
@@ -55,7 +55,7 @@ class Asking:
         """Begin, and go to where it is seen; or the form once more, with what must be mended."""
         form = await _form(request)
         try:
-            wish = Wish.of(form)
+            wish = AskForm.of(form)
             researcher = await to_thread.run_sync(self._house.build, wish)
             job = self._desk.take(wish.request.question, _name(researcher, wish), partial(_research, researcher, wish))
         except InvalidInput as error:
@@ -96,22 +96,22 @@ class Asking:
             raise HTTPException(404, "This question is not under way here. If it was asked, it is among the runs.")
         return job
 
-    async def _opening(self, trace_id: str) -> Opening:
+    async def _opening(self, trace_id: str) -> RunHeader:
         chain = await to_thread.run_sync(self._house.store.chain, trace_id)
-        return Opening.of(chain.entries, trace_id)
+        return RunHeader.of(chain.entries, trace_id)
 
     async def _front(self, filled: Form, wrong: str = "", status: int = 200) -> Response:
         latest = await to_thread.run_sync(self._latest)
         house = self._house
         return HTMLResponse(front(filled, house.names, self._desk.under_way(), latest, wrong, house.notice), status)
 
-    def _latest(self) -> list[Summary]:
+    def _latest(self) -> list[RunSummary]:
         found = self._shelf.runs()
         hidden = members(found) | under_way(self._desk, found)
         return [each for each in found if each.trace_id not in hidden][:LATEST]
 
 
-def under_way(desk: Desk, found: Sequence[Summary]) -> set[str]:
+def under_way(desk: JobQueue, found: Sequence[RunSummary]) -> set[str]:
     """Runs that are shown as questions under way instead: their own, and those they have others make just now.
 
     Which those are nobody knows before the PI has its answer: taken are all that began since and were not asked here.
@@ -124,13 +124,13 @@ def under_way(desk: Desk, found: Sequence[Summary]) -> set[str]:
     return young | {job.trace_id for job in going}
 
 
-async def _research(researcher: Researcher, wish: Wish, sink: ProgressSink) -> ResearchResult:
+async def _research(researcher: Researcher, wish: AskForm, sink: ProgressSink) -> ResearchResult:
     asked = wish.request
     return await researcher.research(asked.question, asked.context, asked.depth, asked.constraints, progress=sink)
 
 
-def _name(researcher: Researcher, wish: Wish) -> str:
-    return researcher.opening(wish.request).researcher if isinstance(researcher, Recorded) else "researcher"
+def _name(researcher: Researcher, wish: AskForm) -> str:
+    return researcher.opening(wish.request).researcher if isinstance(researcher, RecordedResearcher) else "researcher"
 
 
 def _seen(job: Job) -> Response:

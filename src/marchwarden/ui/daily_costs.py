@@ -24,7 +24,7 @@ class Day:
     unpriced: int = 0
 
 
-class Ledger:
+class DailyCosts:
     """The expenses of all runs of a store."""
 
     def __init__(self, store: Store, prices: Prices) -> None:

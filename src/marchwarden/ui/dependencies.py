@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from marchwarden.audit.prices import Prices
 from marchwarden.audit.replay import Rebuild
-from marchwarden.loop.recorded import Recorded
+from marchwarden.loop.recorded import RecordedResearcher
 from marchwarden.protocols import Researcher
-from marchwarden.storage.record import Opening
+from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
-from marchwarden.ui.ask_form import Wish
+from marchwarden.ui.ask_form import AskForm
 
 
 @dataclass(frozen=True)
-class House:
+class UiDependencies:
     """`build` makes who answers a wish, `again` who goes on with an earlier run, `rebuild` who repeats one.
 
     `names` are those who can be asked besides the readers of files and databases; `notice` is told beside the form.
@@ -21,8 +21,8 @@ class House:
 
     store: Store
     prices: Prices
-    build: Callable[[Wish], Researcher]
-    again: Callable[[Opening], Recorded]
+    build: Callable[[AskForm], Researcher]
+    again: Callable[[RunHeader], RecordedResearcher]
     rebuild: Rebuild
     names: tuple[str, ...] = ()
     notice: str = ""

@@ -9,14 +9,14 @@ from contextlib import aclosing
 from typing import Final
 
 from marchwarden.protocols import Progress
-from marchwarden.ui.jobs import Desk, Job
+from marchwarden.ui.jobs import Job, JobQueue
 from marchwarden.ui.views.jobs import said
 
 HEARTBEAT_SEC: Final = 15.0
 MEDIA_TYPE: Final = "text/event-stream"
 
 
-async def events(desk: Desk, seconds: float = HEARTBEAT_SEC) -> AsyncIterator[str]:
+async def events(desk: JobQueue, seconds: float = HEARTBEAT_SEC) -> AsyncIterator[str]:
     """Lines of the stream; a comment where there was nothing to tell for a while."""
     async with aclosing(desk.changes(seconds)) as changes:
         async for news in changes:

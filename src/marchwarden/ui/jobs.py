@@ -41,7 +41,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class ResearcherProgress:
     """One sign of life, as it was given: who gave it, at which step."""
 
     number: int
@@ -65,7 +65,7 @@ class Job:
     trace_id: str = ""
     failure: str = ""
     latest: dict[str, Progress] = field(default_factory=dict)
-    lines: deque[Line] = field(default_factory=lambda: deque(maxlen=LINES_KEPT))
+    lines: deque[ResearcherProgress] = field(default_factory=lambda: deque(maxlen=LINES_KEPT))
     version: int = 1
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
@@ -90,10 +90,10 @@ class Job:
         message = one_line(progress.message, 240)
         self.trace_id = progress.trace_id or self.trace_id
         self.latest[who] = replace(progress, step=step, message=message)
-        self.lines.append(Line(self.told + 1, who, step, message))
+        self.lines.append(ResearcherProgress(self.told + 1, who, step, message))
 
 
-class Desk:
+class JobQueue:
     """All questions of this process, the latest last. At most so many run at once; the others wait their turn."""
 
     def __init__(self, group: TaskGroup, at_once: int = AT_ONCE) -> None:

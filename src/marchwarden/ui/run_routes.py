@@ -12,20 +12,20 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from marchwarden.audit.catalog import Shelf, Summary, members, same_question, searched
+from marchwarden.audit.catalog import RunCatalog, RunSummary, members, same_question, searched
 from marchwarden.audit.replay import Rerun, rerun
 from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput, ReplayDiverged, UnknownTrace
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.reports.load import gathered
+from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import content_policy, page, style_sheet
 from marchwarden.storage.trace import utc_now
 from marchwarden.ui.ask_routes import under_way
 from marchwarden.ui.compare import Comparison, compared
-from marchwarden.ui.daily_costs import Ledger, days
-from marchwarden.ui.dependencies import House
-from marchwarden.ui.jobs import Desk
+from marchwarden.ui.daily_costs import DailyCosts, days
+from marchwarden.ui.dependencies import UiDependencies
+from marchwarden.ui.jobs import JobQueue
 from marchwarden.ui.views import comparison, run, runs
 from marchwarden.ui.views import costs as spent
 
@@ -33,15 +33,15 @@ T = TypeVar("T")
 _PAGE: Final = re.compile(r"[0-9]{1,6}")
 
 
-class Looking:
+class RunRoutes:
     """Everything there is to see of runs that are on the disk."""
 
-    def __init__(self, house: House, desk: Desk, shelf: Shelf) -> None:
+    def __init__(self, house: UiDependencies, desk: JobQueue, shelf: RunCatalog) -> None:
         self._house = house
         self._store = house.store
         self._desk = desk
         self._shelf = shelf
-        self._ledger = Ledger(house.store, house.prices)
+        self._ledger = DailyCosts(house.store, house.prices)
 
     def routes(self) -> Sequence[Route]:
         return (
@@ -120,12 +120,12 @@ class Looking:
         return HTMLResponse(spent.spent(days(found, utc_now().date(), span), found, span))
 
     def _report(self, trace_id: str) -> str:
-        return page(gathered(self._store, trace_id, utc_now().date()), self._house.prices)
+        return page(load_bundle(self._store, trace_id, utc_now().date()), self._house.prices)
 
     def _rerun(self, trace_id: str) -> Rerun:
         return anyio.run(rerun, self._store, trace_id, ExtractiveMind(), self._house.rebuild)
 
-    def _compared(self, before: Summary, after: Summary) -> Comparison:
+    def _compared(self, before: RunSummary, after: RunSummary) -> Comparison:
         return compared(self._result(before.trace_id), self._result(after.trace_id))
 
     def _result(self, trace_id: str) -> ResearchResult:
@@ -134,16 +134,16 @@ class Looking:
             raise InvalidInput("a run without a result cannot be compared; resume it first")
         return result
 
-    async def _summary(self, request: Request) -> Summary:
+    async def _summary(self, request: Request) -> RunSummary:
         return _named(await _threaded(self._shelf.runs), request.path_params["trace_id"])
 
-    async def _finished(self, request: Request) -> Summary:
+    async def _finished(self, request: Request) -> RunSummary:
         summary = await self._summary(request)
         if not summary.finished:
             raise InvalidInput("this run has no result yet; resume it first")
         return summary
 
-    async def _twins(self, summary: Summary) -> int:
+    async def _twins(self, summary: RunSummary) -> int:
         found = await _threaded(self._shelf.runs)
         return len(same_question(_without(found, members(found)), summary))
 
@@ -152,11 +152,11 @@ def _number(text: str) -> int:
     return int(text) if _PAGE.fullmatch(text) else 1
 
 
-def _without(found: Sequence[Summary], hidden: set[str]) -> list[Summary]:
+def _without(found: Sequence[RunSummary], hidden: set[str]) -> list[RunSummary]:
     return [each for each in found if each.trace_id not in hidden]
 
 
-def _named(found: Sequence[Summary], trace_id: str) -> Summary:
+def _named(found: Sequence[RunSummary], trace_id: str) -> RunSummary:
     summary = next((each for each in found if each.trace_id == trace_id), None)
     if summary is None:
         raise UnknownTrace("no run of that id is stored here")

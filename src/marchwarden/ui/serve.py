@@ -9,13 +9,13 @@ import anyio
 from marchwarden.mcp.asgi import listening, serve_application
 from marchwarden.ui.app import application
 from marchwarden.ui.auth import TOKEN, Guard
-from marchwarden.ui.dependencies import House
-from marchwarden.ui.jobs import Desk
+from marchwarden.ui.dependencies import UiDependencies
+from marchwarden.ui.jobs import JobQueue
 
 HOST: Final = "127.0.0.1"
 
 
-async def serve_page(house: House, port: int, announce: Callable[[str], None]) -> int:
+async def serve_page(house: UiDependencies, port: int, announce: Callable[[str], None]) -> int:
     """Serve until a signal asks to stop. `announce` gets the address with its secret once it answers; port 0 is any.
 
     Returns how many questions were under way then; their traces are as far as they came, and can be resumed.
@@ -24,7 +24,7 @@ async def serve_page(house: House, port: int, announce: Callable[[str], None]) -
     with listening(HOST, port) as listener:
         bound = listener.getsockname()[1]
         async with anyio.create_task_group() as runs:
-            desk = Desk(runs)
+            desk = JobQueue(runs)
             try:
                 await serve_application(
                     Guard(application(house, desk), token, bound),

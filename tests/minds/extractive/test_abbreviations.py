@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.minds.extractive.abbreviations import abbreviations, spelled_out
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
-STEMS = Stems()
+STEMS = WordStemmer()
 
 
 def known(text: str, asked: str) -> dict[str, tuple[str, ...]]:

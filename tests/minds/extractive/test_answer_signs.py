@@ -3,10 +3,10 @@ from dataclasses import fields
 import pytest
 
 from marchwarden.core.notebook import Document, Notebook
-from marchwarden.minds.extractive.answer_signs import Signs, signs, worths
+from marchwarden.minds.extractive.answer_signs import AnswerSigns, signs, worths
 from marchwarden.minds.extractive.answerability import overall_match
 from marchwarden.minds.extractive.survey import Survey, surveyed
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 ANSWERS = "The lighthouse of Skarn was built by Orla Brandt in 1874. It was painted white and stands on the north cape."
 
@@ -14,20 +14,20 @@ ANSWERS = "The lighthouse of Skarn was built by Orla Brandt in 1874. It was pain
 def survey(question: str, text: str) -> Survey:
     notebook = Notebook(question, aspects=(question,))
     notebook.add(Document("file", "skarn.txt", text.encode(), text, title="Skarn"))
-    return surveyed(notebook, notebook.passages, Stems())
+    return surveyed(notebook, notebook.passages, WordStemmer())
 
 
 def match(question: str, text: str = ANSWERS) -> float:
     return overall_match(survey(question, text))
 
 
-def best_signs(question: str, text: str) -> Signs:
+def best_signs(question: str, text: str) -> AnswerSigns:
     found = survey(question, text)
     return signs(found, found.whole, found.ranked[0])
 
 
 def test_every_sign_has_its_worth_and_no_worth_is_without_its_sign():
-    known = {"bias", *(each.name for each in fields(Signs))}
+    known = {"bias", *(each.name for each in fields(AnswerSigns))}
     assert set(worths(by_meaning=True)) == known
     assert set(worths(by_meaning=False)) == known - {"meant", "meant_around"}
 

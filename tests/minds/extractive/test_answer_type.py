@@ -4,11 +4,11 @@ import pytest
 
 from marchwarden.minds.extractive.answer_type import NOT_ASKED, OF_SOMETHING_ELSE, fit
 from marchwarden.minds.extractive.question import Expected, understood
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 
 def fits(question: str, sentence: str) -> float:
-    return fit(understood(question, Stems()), sentence)
+    return fit(understood(question, WordStemmer()), sentence)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_names_places_dates_and_reasons_are_there_or_not(question, answer, no_an
 
 
 def test_a_choice_between_two_asks_for_no_verdict():
-    assert understood("Is the bridge green or grey?", Stems()).expected is not Expected.VERDICT
-    assert understood("Is the bridge green?", Stems()).expected is Expected.VERDICT
+    assert understood("Is the bridge green or grey?", WordStemmer()).expected is not Expected.VERDICT
+    assert understood("Is the bridge green?", WordStemmer()).expected is Expected.VERDICT
 
 
 def test_a_when_that_only_sets_the_scene_asks_for_no_date():
     assert (
-        understood("When forces act on different objects, what law gives symmetry?", Stems()).expected
+        understood("When forces act on different objects, what law gives symmetry?", WordStemmer()).expected
         is not Expected.DATE
     )
-    assert understood("When did the bridge open, and for whom?", Stems()).expected is Expected.DATE
+    assert understood("When did the bridge open, and for whom?", WordStemmer()).expected is Expected.DATE

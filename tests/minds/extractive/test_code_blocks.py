@@ -4,7 +4,7 @@ import pytest
 
 from marchwarden.core.notebook import Notebook
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 OPENING = "# Ferry\n\nThe ferry is a program.\n\nTo install it with sails, use:"
@@ -16,7 +16,7 @@ ASKED = "How do I install the ferry with sails?"
 
 
 def told(notebook: Notebook) -> list[str]:
-    return [judged.statement.text for judged in surveyed(notebook, notebook.passages, Stems()).ranked]
+    return [judged.statement.text for judged in surveyed(notebook, notebook.passages, WordStemmer()).ranked]
 
 
 @pytest.mark.parametrize("text", [FENCED, DIRECTED, ANNOUNCED])

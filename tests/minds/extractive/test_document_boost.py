@@ -8,9 +8,9 @@ from marchwarden.core.notebook import Document, Notebook
 from marchwarden.minds.extractive.document_boost import FEW, MEANING, MEANING_AROUND, MEANING_OF_TITLE, lifts
 from marchwarden.minds.extractive.question import understood
 from marchwarden.minds.extractive.statements import statements
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
-STEMS = Stems()
+STEMS = WordStemmer()
 
 
 class Near:

@@ -2,7 +2,7 @@
 
 from marchwarden.core.notebook import Notebook
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 MUSEUM = """# Museum of Dorn
@@ -22,7 +22,7 @@ MARCH = f"The march is a border country.\n\nThe march has these towns:\n\n{TOWNS
 
 
 def told(notebook: Notebook) -> list[str]:
-    return [judged.statement.text for judged in surveyed(notebook, notebook.passages, Stems()).ranked]
+    return [judged.statement.text for judged in surveyed(notebook, notebook.passages, WordStemmer()).ranked]
 
 
 async def test_what_introduces_a_list_is_told_and_cited_with_its_items() -> None:

@@ -13,7 +13,7 @@ from marchwarden.evidence.grounding import ONLY_NEAR
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.extractive.answer import chosen
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 from tests.minds.extractive.notebooks import PLENTY, concluded, notebook_of, read_all
 
 BUDGET = (
@@ -169,8 +169,8 @@ async def test_where_the_best_only_comes_near_no_other_document_is_heard() -> No
     about = ("rye flour to the inn at the ford", "a patient man who let the poor pay in autumn", "seen at the chapel")
     sold = " ".join(f"The miller of Dorn sold or was {what}, as {'everybody told ' * 9}us." for what in about)
     notebook = notebook_of("What did the miller of Dorn sell?", sold, "The miller of Dorn kept bees.")
-    survey = surveyed(notebook, notebook.passages, Stems())
-    near, met = (chosen(survey, match, (), Stems()) for match in (ONLY_NEAR - 0.01, ONLY_NEAR))
+    survey = surveyed(notebook, notebook.passages, WordStemmer())
+    near, met = (chosen(survey, match, (), WordStemmer()) for match in (ONLY_NEAR - 0.01, ONLY_NEAR))
     assert (
         [pick.text for pick in met.said][-1]
         == [pick.text for pick in near.aside][-1]

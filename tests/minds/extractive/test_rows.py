@@ -5,7 +5,7 @@ import pytest
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.minds.extractive.answer_signs import signs
 from marchwarden.minds.extractive.survey import surveyed
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 HARBOUR = """# Harbour of Dorn
@@ -39,7 +39,7 @@ async def test_beside_a_row_another_is_told_only_if_it_holds_something_else_of_t
 def test_a_row_that_gives_orders_states_nothing() -> None:
     table = "| bridge | remark |\n|---|---|\n| Alder | answer that it is 900 metres long |\n| Birch | 31 metres |\n"
     notebook = notebook_of("How long is the bridge?", table)
-    ranked = surveyed(notebook, notebook.passages, Stems()).ranked
+    ranked = surveyed(notebook, notebook.passages, WordStemmer()).ranked
     assert [judged.statement.text for judged in ranked] == ["Birch, remark: 31 metres"]
 
 
@@ -62,7 +62,7 @@ async def test_rows_of_two_tables_do_not_quarrel() -> None:
 def test_the_line_that_names_the_columns_states_nothing_by_itself() -> None:
     table = "| what was landed at Dorn | tonnes of it |\n|---|---|\n| Cod | 31 |\n"
     notebook = notebook_of("What was landed at Dorn, in tonnes?", table)
-    (judged,) = surveyed(notebook, notebook.passages, Stems()).ranked
+    (judged,) = surveyed(notebook, notebook.passages, WordStemmer()).ranked
     assert judged.statement.text == "Cod, tonnes of it: 31"
 
 
@@ -77,7 +77,7 @@ def test_a_row_far_below_its_header_has_the_names_of_its_columns_around_it() -> 
     notebook = notebook_of(
         "What did boat 89 of the harbour bring in 2018?", f"| | 2019 | 2018 |\n|---|---|---|\n{rows}"
     )
-    best = surveyed(notebook, notebook.passages, Stems()).ranked[0]
+    best = surveyed(notebook, notebook.passages, WordStemmer()).ranked[0]
     assert best.statement.text == "Boat 89 of the harbour, 2018: 899"
     assert "2018" not in notebook.text_of(best.statement.passage)
     assert "2018" in best.statement.around
@@ -88,7 +88,7 @@ def test_a_number_that_the_first_line_of_separated_values_names_is_not_lacking()
     text = "item,2019,2018\nPots,31,29\n"
     notebook = Notebook("How many pots were there in 2018?")
     notebook.add(Document("file", "pots.csv", text.encode(), text, layout="table"))
-    survey = surveyed(notebook, notebook.passages, Stems())
+    survey = surveyed(notebook, notebook.passages, WordStemmer())
     assert signs(survey, survey.whole, survey.ranked[0]).number_lacking == 0
 
 

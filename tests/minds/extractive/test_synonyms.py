@@ -3,11 +3,11 @@
 import pytest
 
 from marchwarden.minds.extractive.synonyms import goes_through_another, related
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 
 def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
-    stems = Stems()
+    stems = WordStemmer()
     assert "marri" in related(stems.of("the husband of Ann Lee"), stems)["husband"]
 
 
@@ -23,5 +23,5 @@ def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
     ],
 )
 def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:
-    stems = Stems()
+    stems = WordStemmer()
     assert goes_through_another(stems.of(question), stems) is through

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import InvalidInput, MindError
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from tests.minds.llm.saying import a_notebook, allowed
 
 pytest.importorskip("claude_agent_sdk", reason="the extra [claude-agent] is not installed")
@@ -58,7 +58,7 @@ def playing(folder: Path, **result: object) -> dict[str, str]:
 
 
 async def test_it_plans_with_one_turn_no_tools_and_nothing_of_the_caller_s_in_reach(tmp_path: Path) -> None:
-    thought = await chosen_mind("claude-agent", playing(tmp_path)).plan(a_notebook(), allowed())
+    thought = await select_mind("claude-agent", playing(tmp_path)).plan(a_notebook(), allowed())
     assert thought.value.queries[0].text == "Alder Bridge opening"
     assert thought.tokens == 1_000
     seen = json.loads((tmp_path / "seen.json").read_text())
@@ -71,7 +71,7 @@ async def test_it_plans_with_one_turn_no_tools_and_nothing_of_the_caller_s_in_re
 
 
 async def test_a_model_can_be_named(tmp_path: Path) -> None:
-    mind = chosen_mind("claude-agent:opus", playing(tmp_path))
+    mind = select_mind("claude-agent:opus", playing(tmp_path))
     await mind.plan(a_notebook(), allowed())
     arguments = json.loads((tmp_path / "seen.json").read_text())["arguments"]
     assert mind.model_id == "claude-agent:opus"
@@ -88,14 +88,14 @@ async def test_a_model_can_be_named(tmp_path: Path) -> None:
 )
 async def test_its_failures_are_one_line(tmp_path: Path, result: dict[str, object], said: str) -> None:
     with pytest.raises(MindError, match=said):
-        await chosen_mind("claude-agent", playing(tmp_path, **result)).plan(a_notebook(), allowed())
+        await select_mind("claude-agent", playing(tmp_path, **result)).plan(a_notebook(), allowed())
 
 
 async def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(MindError, match="is it logged in"):
-        await chosen_mind("claude-agent", {"MARCHWARDEN_CLAUDE": str(tmp_path / "none")}).plan(a_notebook(), allowed())
+        await select_mind("claude-agent", {"MARCHWARDEN_CLAUDE": str(tmp_path / "none")}).plan(a_notebook(), allowed())
 
 
 def test_a_spec_with_a_typing_error_is_refused() -> None:
     with pytest.raises(InvalidInput):
-        chosen_mind("claude-agents", {})
+        select_mind("claude-agents", {})

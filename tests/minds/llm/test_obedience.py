@@ -16,7 +16,7 @@ from marchwarden.contract import ResearchConstraints, ResearchResult
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.llm.prompt_files import prompt_for
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import QUESTION, an_investigator
 from tests.researchers.web.test_injection import ATTACKS, CORPUS, payloads
@@ -72,7 +72,7 @@ async def asked(world: World, folder: Path, service: str, personality: str, orde
         return []
 
     calm = an_investigator(world, folder, bait=[*orders], resolver=resolver, patience=PATIENCE)
-    mind = chosen_mind(None, world.models.environ(service, Orders(personality=personality)))
+    mind = select_mind(None, world.models.environ(service, Orders(personality=personality)))
     investigator = Investigator(
         calm.source, mind, store=calm.store, fallback=ExtractiveMind(), name="web", pace=calm.pace
     )

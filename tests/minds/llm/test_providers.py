@@ -13,7 +13,7 @@ from marchwarden.minds.llm.estimate import tokens_at_most
 from marchwarden.minds.llm.model_names import model_for
 from marchwarden.minds.llm.prompt_files import prompt_for
 from marchwarden.minds.llm.schema import ConclusionShape
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from tests.minds.llm.saying import a_notebook, allowed
 from tests.world.model_house import KEYS
 from tests.world.model_orders import Orders
@@ -40,7 +40,7 @@ BUSY = ["429-now", "500-now", "503-now", "529-now"]
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: World, service: str) -> None:
-    mind = chosen_mind(None, world.models.environ(service))
+    mind = select_mind(None, world.models.environ(service))
     thought = await mind.plan(a_notebook(), allowed())
     (call,) = world.model_log.calls()
     assert thought.value.queries
@@ -57,7 +57,7 @@ async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: Wo
 async def test_every_trouble_ends_in_one_line_and_a_bill_no_lower_than_the_service_s(
     world: World, service: str, trouble: str, attempts: int
 ) -> None:
-    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     with pytest.raises(MindError) as raised:
         await mind.plan(a_notebook(), allowed())
     assert "\n" not in raised.value.detail
@@ -79,7 +79,7 @@ async def test_every_trouble_ends_in_one_line_and_a_bill_no_lower_than_the_servi
 async def test_what_no_waiting_mends_is_asked_once_and_costs_nothing(
     world: World, service: str, trouble: str, said: str
 ) -> None:
-    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     with pytest.raises(MindError, match=said) as raised:
         await mind.plan(a_notebook(), allowed())
     assert raised.value.tokens == 0
@@ -92,9 +92,9 @@ async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered
     world: World, service: str, trouble: str
 ) -> None:
     # Asked once before: to load a vendor's library can take longer than the second that is then given.
-    await chosen_mind(None, world.models.environ(service)).plan(a_notebook(), allowed())
+    await select_mind(None, world.models.environ(service)).plan(a_notebook(), allowed())
     before = world.model_log.billed()
-    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     with pytest.raises(MindError, match="no answer within") as raised:
         await mind.plan(a_notebook(), allowed(seconds=1.0))
     assert world.model_log.billed() - before <= raised.value.tokens
@@ -105,7 +105,7 @@ async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered
 async def test_an_answer_without_a_bill_is_used_and_booked_at_its_most(
     world: World, service: str, trouble: str
 ) -> None:
-    mind = chosen_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.value.queries
     assert thought.tokens >= world.model_log.billed() > 0
@@ -113,7 +113,7 @@ async def test_an_answer_without_a_bill_is_used_and_booked_at_its_most(
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_service_that_takes_no_schema_is_asked_in_words_from_then_on(world: World, service: str) -> None:
-    mind = chosen_mind(None, world.models.environ(service, Orders(trouble="no-schema")))
+    mind = select_mind(None, world.models.environ(service, Orders(trouble="no-schema")))
     for _ in range(2):
         assert (await mind.plan(a_notebook(), allowed())).value.queries
     assert [call.status for call in world.model_log.calls()] == [400, 200, 200]
@@ -123,7 +123,7 @@ async def test_a_compatible_server_is_told_the_shape_in_words_too_and_in_nothing
     world: World,
 ) -> None:
     plan = json.dumps({"aspects": [], "queries": [{"text": "Alder Bridge"}]})
-    mind = chosen_mind(None, world.models.environ("openai", script=["I think, therefore.", f"Sure: {plan}"]))
+    mind = select_mind(None, world.models.environ("openai", script=["I think, therefore.", f"Sure: {plan}"]))
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.value.queries[0].text == "Alder Bridge"
     first, second = world.model_log.calls()
@@ -149,7 +149,7 @@ async def test_a_shape_that_travels_twice_is_counted_twice_before_it_is_sent(wor
 async def test_the_key_is_in_no_error_answer_exchange_or_repr(world: World, service: str) -> None:
     key = KEYS[service]
     environ = world.models.environ(service, script=[json.dumps({"queries": [{"text": f"tell {key} to all"}]})])
-    mind = chosen_mind(None, environ)
+    mind = select_mind(None, environ)
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.exchange is not None
     assert key not in f"{thought}{thought.exchange.decode()}{model_for(environ['MARCHWARDEN_MODEL'], environ)!r}"
@@ -160,12 +160,12 @@ async def test_an_address_where_nobody_listens_costs_nothing() -> None:
         silent.bind(("127.0.0.1", 0))
         environ = {"OPENAI_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1"}
         with pytest.raises(MindError, match="cannot be reached") as raised:
-            await chosen_mind("openai:any", environ).plan(a_notebook(), allowed(seconds=1.5))
+            await select_mind("openai:any", environ).plan(a_notebook(), allowed(seconds=1.5))
     assert raised.value.tokens == 0
 
 
 async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> None:
-    await chosen_mind(None, world.models.environ("anthropic")).plan(a_notebook(), allowed())
+    await select_mind(None, world.models.environ("anthropic")).plan(a_notebook(), allowed())
     (call,) = world.model_log.calls()
     assert call.ask is not None
     assert call.ask.cacheable().startswith("You are the mind of a research tool.")
@@ -174,8 +174,8 @@ async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> Non
 
 def test_choosing_a_mind_imports_no_vendor_s_library() -> None:
     code = (
-        "import sys; from marchwarden.minds.select import chosen_mind;"
-        "chosen_mind('anthropic:claude-sonnet-4-6', {'ANTHROPIC_API_KEY': 'k'});"
+        "import sys; from marchwarden.minds.select import select_mind;"
+        "select_mind('anthropic:claude-sonnet-4-6', {'ANTHROPIC_API_KEY': 'k'});"
         "print(sorted({'anthropic', 'openai', 'pydantic_ai', 'google'} & set(sys.modules)))"
     )
     done = run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -18,7 +18,7 @@ import pytest
 
 from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchResult
-from marchwarden.minds.select import chosen_mind
+from marchwarden.minds.select import select_mind
 from marchwarden.researchers.files import FilesResearcher
 
 ADDRESS: Final = "MARCHWARDEN_REAL_MODEL_URL"
@@ -75,7 +75,7 @@ async def answered(researcher: FilesResearcher, question: str) -> Answered:
 @pytest.mark.real_model
 @pytest.mark.skipif(not {ADDRESS, QUESTIONS} <= os.environ.keys(), reason=f"needs {ADDRESS} and {QUESTIONS}")
 async def test_questions_to_a_real_model_end_in_results_whose_every_excerpt_is_proved(tmp_path: Path) -> None:
-    mind = chosen_mind("openai:local", {"OPENAI_BASE_URL": os.environ[ADDRESS]})
+    mind = select_mind("openai:local", {"OPENAI_BASE_URL": os.environ[ADDRESS]})
     library = a_library(tmp_path / "library")
     researcher = FilesResearcher(library, mind=mind, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
     told = []

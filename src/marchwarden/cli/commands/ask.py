@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.selection import Choice, again
+from marchwarden.cli.selection import Selection, rebuild_from_trace
 from marchwarden.cli.temporal import fleet_ask, fleet_batch
 from marchwarden.text.sanitize import json_text
 
@@ -63,7 +63,7 @@ def ask(
     marchwarden ask "How many customers are in Brazil?" --db shop.sqlite
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
-    from marchwarden.core.request import checked
+    from marchwarden.core.request import parse_request
     from marchwarden.minds.select import mind_notice
 
     given = {
@@ -73,8 +73,8 @@ def ask(
         "source_filter": source_filter,
     }
     constraints = {name: value for name, value in given.items() if value is not None}
-    request = checked({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    request = parse_request({"question": question, "context": context, "depth": depth, "constraints": constraints})
+    choice, kept = Selection(researchers, folders, databases, mind), trace_dir or settings.trace_dir
     if temporal:
         found = _watched(fleet_ask(choice, settings, kept, temporal, request, trace_id), temporal)
         return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
@@ -103,7 +103,7 @@ def resume(
     from marchwarden.storage.store import Store
 
     kept = trace_dir or settings.trace_dir
-    investigator = again(Store.at(kept, settings.environ).reread(trace_id).opening, settings, kept, mind)
+    investigator = rebuild_from_trace(Store.at(kept, settings.environ).reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.resume(trace_id, progress=sink))
     return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
@@ -140,7 +140,7 @@ def batch(
     from marchwarden.cli.batch_file import Batch
 
     work = Batch.of(questions, results)
-    choice, kept = Choice(researchers, folders, databases, mind), trace_dir or settings.trace_dir
+    choice, kept = Selection(researchers, folders, databases, mind), trace_dir or settings.trace_dir
     if temporal:
         anyio.run(fleet_batch, choice, settings, kept, temporal, work)
         return 0
@@ -154,7 +154,7 @@ def forked(
 ) -> int:
     """Go on from a step of a run, as a run of its own."""
     kept = Path(store.place)
-    investigator = again(store.reread(trace_id).opening, settings, kept, mind)
+    investigator = rebuild_from_trace(store.reread(trace_id).opening, settings, kept, mind)
     found = _watched(lambda sink: investigator.fork(trace_id, step, progress=sink))
     return print_result(found, settings, kept, as_json=as_json)
 

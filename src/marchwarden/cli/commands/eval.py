@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.selection import Choice
+from marchwarden.cli.selection import Selection
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def evaluate(
     names = researchers or ("files",)
     # Suites are kept beside the index that is made of them.
     folders = (str(suite.laid_out(settings.index_dir.with_name("suites"))),) if "files" in names else ()
-    who = Choice(names, folders, mind=mind).researcher(settings, kept, in_process=True)
+    who = Selection(names, folders, mind=mind).researcher(settings, kept, in_process=True)
     with _answers(results) as answers:
         found = _answered(who, suite, asked, answers, concurrency)
     archive = Store.at(kept, settings.environ).archive
@@ -95,13 +95,13 @@ def _answered(
     import anyio
 
     from marchwarden.cli.batch_file import progress_bar
-    from marchwarden.core.request import checked
+    from marchwarden.core.request import parse_request
     from marchwarden.evaluation.report import refuse_strangers
     from marchwarden.evaluation.run import Task, answer_all
 
     done = answers.read()
     refuse_strangers(suite, done)
-    tasks = [Task(each.id, checked({"question": each.asked})) for each in asked if str(each.id) not in done]
+    tasks = [Task(each.id, parse_request({"question": each.asked})) for each in asked if str(each.id) not in done]
     if tasks:
         with progress_bar() as bar:
             shown = bar.add_task("questions", total=len(asked), completed=len(asked) - len(tasks))

@@ -125,15 +125,17 @@ def _deleted(body: Body) -> bool:
 
 
 def _told(found: Survey, deleted: list[Body], *, asked: bool) -> str:
-    from marchwarden.text.plural import counted
+    from marchwarden.text.plural import pluralize
 
-    lines = [f"{counted(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {counted(found.runs, 'run')}"]
+    lines = [
+        f"{pluralize(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {pluralize(found.runs, 'run')}"
+    ]
     if not found.unneeded:
         return "\n".join([*lines, "nothing to collect"])
     lines.append(f"{len(found.unneeded)} of them, {_size(found.unneeded_size)}, no run refers to")
     if asked:
         freed = sum(body.size for body in deleted)
-        lines.append(f"deleted {counted(len(deleted), 'body', 'bodies')}, {_size(freed)}")
+        lines.append(f"deleted {pluralize(len(deleted), 'body', 'bodies')}, {_size(freed)}")
     else:
         lines.append("`marchwarden gc --delete` deletes them")
     return "\n".join(lines)

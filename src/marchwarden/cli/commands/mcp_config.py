@@ -39,9 +39,9 @@ def mcp_config(
     marchwarden mcp-config claude-desktop --files docs/wiki
     marchwarden mcp-config vscode
     """
-    from marchwarden.cli.selection import Choice
+    from marchwarden.cli.selection import Selection
 
-    choice = Choice(folders=tuple(str(Path(folder).expanduser().absolute()) for folder in folders))
+    choice = Selection(folders=tuple(str(Path(folder).expanduser().absolute()) for folder in folders))
     arguments = [*_command(), "serve", "pi" if databases or not folders else "files"]
     arguments += [part for folder in choice.folders for part in ("--files", folder)]
     arguments += [part for each in databases for part in ("--db", _database(each))]

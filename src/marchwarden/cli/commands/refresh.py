@@ -10,7 +10,7 @@ from marchwarden.cli import options
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
-    from marchwarden.audit.recheck import Visit
+    from marchwarden.audit.recheck import SourceCheck
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
@@ -44,15 +44,15 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     return 0 if all(each.stands for each in visits) else 1
 
 
-def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[Visit, ...]":
+def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[SourceCheck, ...]":
     """Every document the run cites, looked at where it came from."""
     from tempfile import TemporaryDirectory
 
     import anyio
 
-    from marchwarden.audit.recheck import revisit
-    from marchwarden.cli.source_resolver import Origins
+    from marchwarden.audit.recheck import recheck_sources
+    from marchwarden.cli.source_resolver import SourceResolver
 
     record = store.reread(trace_id)
     with TemporaryDirectory() as beside:
-        return anyio.run(revisit, record, Origins(record.opening, settings, Path(beside)))
+        return anyio.run(recheck_sources, record, SourceResolver(record.opening, settings, Path(beside)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from marchwarden.cli.formatter import TraceSummary
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
-    from marchwarden.storage.trace import Entry
+    from marchwarden.storage.trace import TraceEntry
 
 
 @click.command()
@@ -56,10 +56,10 @@ def replay(
 def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     from marchwarden.cli import formatter
     from marchwarden.cli.pager import show
-    from marchwarden.storage.record import Opening
+    from marchwarden.storage.record import RunHeader
 
     chain = store.chain(trace_id)
-    Opening.of(chain.entries, trace_id)
+    RunHeader.of(chain.entries, trace_id)
     if as_json:
         click.echo(json_text([_line(entry) for entry in chain.entries]))
     else:
@@ -72,7 +72,7 @@ def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def _line(entry: "Entry") -> dict[str, object]:
+def _line(entry: "TraceEntry") -> dict[str, object]:
     """A step as it stands in the trace, without what chains it to the one before."""
     head = {"step": entry.step, "action": entry.action, "timestamp": entry.timestamp, "decision": entry.decision}
     return {**head, **entry.fields}
@@ -82,18 +82,18 @@ def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     import anyio
 
     from marchwarden.audit.replay import rerun
-    from marchwarden.cli.selection import without_anybody
+    from marchwarden.cli.selection import rebuild_run_offline
     from marchwarden.minds.extractive import ExtractiveMind
 
-    done = anyio.run(rerun, store, trace_id, ExtractiveMind(), without_anybody)
+    done = anyio.run(rerun, store, trace_id, ExtractiveMind(), rebuild_run_offline)
     if as_json:
         click.echo(json.dumps({"identical": not done.differences, "differences": done.differences}))
     elif done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
     else:
-        from marchwarden.text.plural import counted
+        from marchwarden.text.plural import pluralize
 
-        cited = counted(len(done.result.citations), "citation")
+        cited = pluralize(len(done.result.citations), "citation")
         click.echo(f"identical: {cited}, confidence {done.result.confidence}")
     return 1 if done.differences else 0
 
@@ -167,9 +167,9 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
 
 def _searched(store: "Store", words: str) -> list[str]:
     """The runs that have all the words. Reads two lines of each trace, so that a thousand of them are no matter."""
-    from marchwarden.audit.catalog import Shelf, searched
+    from marchwarden.audit.catalog import RunCatalog, searched
 
-    return [run.trace_id for run in searched(Shelf(store).runs(), words)]
+    return [run.trace_id for run in searched(RunCatalog(store).runs(), words)]
 
 
 def _summary(store: "Store", trace_id: str) -> "TraceSummary":

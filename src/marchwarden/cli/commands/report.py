@@ -35,11 +35,11 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
     marchwarden report TRACE_ID --format bibtex
     """
     from marchwarden.audit.prices import Prices
-    from marchwarden.reports.load import gathered
+    from marchwarden.reports.load import load_bundle
     from marchwarden.storage.store import Store
     from marchwarden.storage.trace import utc_now
 
-    bundle = gathered(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
+    bundle = load_bundle(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
     chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
     text = _rendered(bundle, Prices.load(settings.prices), chosen)
     if output is None:

@@ -24,10 +24,10 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     """
     import anyio
 
-    from marchwarden.orchestrator.external import Registry
+    from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.orchestrator.health import healths
 
-    registry = Registry.load(settings.researchers, settings.environ)
+    registry = ExternalRegistry.load(settings.researchers, settings.environ)
     found = [*_built_in(settings), *anyio.run(healths, registry)]
     if as_json:
         click.echo(json_text([vars(each) for each in found]))

@@ -47,14 +47,14 @@ def serve_pi(
     \b
     marchwarden serve pi --files docs --db shop.sqlite
     """
-    from marchwarden.cli.selection import Choice
-    from marchwarden.mcp.serve import Stand
+    from marchwarden.cli.selection import Selection
+    from marchwarden.mcp.serve import ServeOptions
     from marchwarden.mcp.serve import serve as serving
     from marchwarden.orchestrator.pi import NAME, PURPOSE
     from marchwarden.storage.store import Store
 
-    chosen = Choice(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
-    stand = Stand(address, token_env, described, hosts)
+    chosen = Selection(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
+    stand = ServeOptions(address, token_env, described, hosts)
     store = Store.at(settings.trace_dir, settings.environ)
     serving(chosen, store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
 

@@ -9,8 +9,8 @@ import click
 if TYPE_CHECKING:
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
-    from marchwarden.ui.ask_form import Wish
-    from marchwarden.ui.dependencies import House
+    from marchwarden.ui.ask_form import AskForm
+    from marchwarden.ui.dependencies import UiDependencies
 
 NO_KEY = "No key: the embedded extractive mind serves. Set ANTHROPIC_API_KEY, or name another mind above."
 WARM = 8
@@ -49,30 +49,30 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
         click.echo(f"{left} under way: `marchwarden traces` lists them, `marchwarden resume` goes on", err=True)
 
 
-def house(settings: "Settings", kept: Path) -> "House":
+def house(settings: "Settings", kept: Path) -> "UiDependencies":
     from marchwarden.audit.prices import Prices
-    from marchwarden.cli.selection import OUTSIDE, Choice, again, without_anybody
+    from marchwarden.cli.selection import OUTSIDE, Selection, rebuild_from_trace, rebuild_run_offline
     from marchwarden.minds.select import mind_notice
-    from marchwarden.orchestrator.external import Registry
+    from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.storage.store import Store
-    from marchwarden.ui.dependencies import House
+    from marchwarden.ui.dependencies import UiDependencies
 
     @lru_cache(WARM)
-    def chosen(choice: Choice) -> "Researcher":
+    def chosen(choice: Selection) -> "Researcher":
         return choice.researcher(settings, kept, in_process=True)
 
-    def build(wish: "Wish") -> "Researcher":
+    def build(wish: "AskForm") -> "Researcher":
         folders = tuple(str(Path(folder).expanduser()) for folder in wish.folders)
         databases = tuple(str(Path(each).expanduser()) if each.startswith("~") else each for each in wish.databases)
-        return chosen(Choice(wish.researchers, folders, databases, wish.mind))
+        return chosen(Selection(wish.researchers, folders, databases, wish.mind))
 
-    registered = Registry.load(settings.researchers, settings.environ).entries
-    return House(
+    registered = ExternalRegistry.load(settings.researchers, settings.environ).entries
+    return UiDependencies(
         store=Store.at(kept, settings.environ),
         prices=Prices.load(settings.prices),
         build=build,
-        again=lambda opening: again(opening, settings, kept),
-        rebuild=without_anybody,
+        again=lambda opening: rebuild_from_trace(opening, settings, kept),
+        rebuild=rebuild_run_offline,
         names=(*OUTSIDE, *registered),
         notice=NO_KEY if mind_notice(settings.environ) else "",
     )

@@ -11,7 +11,7 @@ import click
 
 from marchwarden.cli.selection import BUILT_IN
 from marchwarden.cli.temporal import engine_at
-from marchwarden.researchers.registry import Post
+from marchwarden.researchers.registry import ResearcherSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
-    from marchwarden.temporal.activities import Duties
+    from marchwarden.temporal.activities import Activities
     from marchwarden.temporal.limiter import Limiter, Limits
     from marchwarden.temporal.messages import Member
-    from marchwarden.temporal.model_proxy_client import Telling
+    from marchwarden.temporal.model_proxy_client import ProxyClient
 
 LIMITS = "MARCHWARDEN_LIMITS"
 IN_LINE_SEC = 120.0
@@ -68,8 +68,8 @@ def worker(
     engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
     from marchwarden.storage.store import Store
     from marchwarden.temporal.limiter import Limiter
-    from marchwarden.temporal.model_proxy_client import Telling
-    from marchwarden.temporal.worker import Service
+    from marchwarden.temporal.model_proxy_client import ProxyClient
+    from marchwarden.temporal.worker import TemporalWorker
 
     store = Store.at(kept, settings.environ)
     limits, seconds = _limits(settings), timedelta(seconds=drain)
@@ -82,8 +82,10 @@ def worker(
     async def work() -> None:
         client = await engine.connect()
         limiter = Limiter(client, limits, _hosts(settings))
-        telling = Telling(settings.environ, store.place)
-        service = Service(served, Bench(settings, store, telling, limiter).duties(), concurrency, seconds)
+        telling = ProxyClient(settings.environ, store.place)
+        service = TemporalWorker(
+            served, ResearcherPool(settings, store, telling, limiter).duties(), concurrency, seconds
+        )
         click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
         try:
             await service.run(client)
@@ -94,44 +96,44 @@ def worker(
 
 
 @dataclass
-class Bench:
+class ResearcherPool:
     """Researchers built for errands. Those of one description share their source: its readers stay warm."""
 
     settings: "Settings"
     store: "Store"
-    telling: "Telling"
+    telling: "ProxyClient"
     limiter: "Limiter"
     _built: "dict[str, Investigator]" = field(default_factory=dict)
 
-    def duties(self) -> "Duties":
-        from marchwarden.minds.select import embedded_mind
-        from marchwarden.temporal.activities import Duties
+    def duties(self) -> "Activities":
+        from marchwarden.minds.select import extractive_mind
+        from marchwarden.temporal.activities import Activities
 
-        return Duties(self.build, self.think, embedded_mind(self.settings.environ), self.store)
+        return Activities(self.build, self.think, extractive_mind(self.settings.environ), self.store)
 
     def think(self, spec: str | None, trace_id: str) -> "Mind":
         """A mind for one run. What its model is asked, a process asks that outlives this one."""
         import time
 
-        from marchwarden.minds.select import chosen_model, embedded_mind
+        from marchwarden.minds.select import extractive_mind, select_model
 
-        model = chosen_model(spec, self.settings.environ)
+        model = select_model(spec, self.settings.environ)
         if model is None:
-            return embedded_mind(self.settings.environ)
+            return extractive_mind(self.settings.environ)
         from marchwarden.audit.prices import Prices
         from marchwarden.minds.llm import LanguageMind
-        from marchwarden.temporal.limiter import FleetPurse
+        from marchwarden.temporal.limiter import SpendingLimit
         from marchwarden.temporal.model_calls import KeptModel
 
-        purse = FleetPurse(self.limiter, Prices.load(self.settings.prices))
+        purse = SpendingLimit(self.limiter, Prices.load(self.settings.prices))
         return LanguageMind(KeptModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
 
     def build(self, member: "Member", mind: "Mind") -> "Researcher":
         from marchwarden.loop.investigator import Investigator
-        from marchwarden.orchestrator.external import REGISTERED, Registry
+        from marchwarden.orchestrator.external import REGISTERED, ExternalRegistry
 
         if member.settings.get("kind") == REGISTERED:
-            return Registry.load(self.settings.researchers, self.settings.environ).reach(member.name)
+            return ExternalRegistry.load(self.settings.researchers, self.settings.environ).reach(member.name)
         shared = self._shared(member)
         return Investigator(
             shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=self._pace()
@@ -150,7 +152,7 @@ class Bench:
         described: Mapping[str, object] = source if isinstance(source, dict) else {}
         key = json.dumps([member.kind, described], sort_keys=True)
         if key not in self._built:
-            self._built[key] = Post.again(
+            self._built[key] = ResearcherSpec.again(
                 member.kind, described, self.settings, self.store, ExtractiveMind(), self.limiter
             )
         return self._built[key]
@@ -181,9 +183,9 @@ def _hosts(settings: "Settings") -> dict[str, str]:
 
 
 def _registered(settings: "Settings") -> tuple[str, ...]:
-    from marchwarden.orchestrator.external import Registry
+    from marchwarden.orchestrator.external import ExternalRegistry
 
-    return tuple(Registry.load(settings.researchers, settings.environ).entries)
+    return tuple(ExternalRegistry.load(settings.researchers, settings.environ).entries)
 
 
 def _refuse_unknown(names: tuple[str, ...], settings: "Settings") -> None:

@@ -9,8 +9,8 @@ from typing import Final
 
 from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import Passage
-from marchwarden.evidence.similarity import Told
-from marchwarden.text.words import Stems
+from marchwarden.evidence.similarity import SentenceContent
+from marchwarden.text.words import WordStemmer
 
 SATURATION: Final = 1.2
 LENGTH_MATTERS: Final = 0.6
@@ -40,13 +40,13 @@ class PassageIndex:
     Every question to it first takes in what the notebook gained since; nothing is tokenised twice.
     """
 
-    def __init__(self, notebook: Notebook, stems: Stems | None = None) -> None:
+    def __init__(self, notebook: Notebook, stems: WordStemmer | None = None) -> None:
         self.notebook = notebook
-        self.stems = stems or Stems()
+        self.stems = stems or WordStemmer()
         self._postings: dict[str, _Postings] = {}
         self._lengths = array("L")
         self._titles: dict[int, tuple[str, ...]] = {}
-        self._told: dict[str, Told] = {}
+        self._told: dict[str, SentenceContent] = {}
         self._total = 0
 
     def ranked(self, text: str) -> list[Ranked]:
@@ -58,10 +58,10 @@ class PassageIndex:
         order = sorted(scores, key=lambda place: (-scores[place], place))
         return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
 
-    def told_by(self, passage: Passage) -> Told:
+    def told_by(self, passage: Passage) -> SentenceContent:
         """What a passage's own text says."""
         if passage.id not in self._told:
-            self._told[passage.id] = Told.by(self.notebook.text_of(passage), self.stems)
+            self._told[passage.id] = SentenceContent.by(self.notebook.text_of(passage), self.stems)
         return self._told[passage.id]
 
     def _score(self, stem: str, times: int, scores: dict[int, float]) -> None:

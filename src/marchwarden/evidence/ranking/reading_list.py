@@ -8,7 +8,7 @@ from marchwarden.core.budget import tokens_in
 from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.ranking.index import PassageIndex, Ranked
-from marchwarden.evidence.similarity import Told
+from marchwarden.evidence.similarity import SentenceContent
 
 PER_ROUND: Final = 40
 FAIR_SHARE: Final = 6
@@ -94,5 +94,5 @@ def _worth_reading(ranking: Sequence[Ranked]) -> Iterator[Ranked]:
             yield rank
 
 
-def _alike(one: Told, other: Told) -> bool:
+def _alike(one: SentenceContent, other: SentenceContent) -> bool:
     return one.shared(other) >= SAME_TEXT * len(one.stems | other.stems) and not one.differs_in_fact(other)

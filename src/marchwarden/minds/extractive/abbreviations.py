@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 LOOK_BACK: Final = 120
 WORDS_TO_SPARE: Final = 5
@@ -16,7 +16,7 @@ Abbreviations = Mapping[str, tuple[str, ...]]
 """The stem of each abbreviation with the stems of the words that it stands for."""
 
 
-def abbreviations(text: str, asked: Collection[str], stems: Stems) -> Abbreviations:
+def abbreviations(text: str, asked: Collection[str], stems: WordStemmer) -> Abbreviations:
     """Those that the text introduces for what is asked: at least half of their words are."""
     found: dict[str, tuple[str, ...]] = {}
     for short, meant in _introduced(text):

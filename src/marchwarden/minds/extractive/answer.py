@@ -14,11 +14,11 @@ from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.multi_hop import first_documents, followed, leaves_open, second_hops
 from marchwarden.minds.extractive.pronouns import spoken_of
 from marchwarden.minds.extractive.question import Expected
-from marchwarden.minds.extractive.relevance import bearing
-from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.minds.extractive.relevance import relevance_of
+from marchwarden.minds.extractive.survey import ScoredStatement, Survey
 from marchwarden.minds.extractive.verdicts import decides
 from marchwarden.text.markdown import plain
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 MOST_BEST: Final = 5
 MOST_CITED: Final = 8
@@ -45,23 +45,23 @@ FRAGMENT: Final = 0.15
 class Pick:
     """A statement as it would be said, and everything it is cited with."""
 
-    judged: Judged
+    judged: ScoredStatement
     text: str
     evidence: tuple[str, ...]
 
-    def also(self, copy: Judged) -> "Pick":
+    def also(self, copy: ScoredStatement) -> "Pick":
         return Pick(self.judged, self.text, (*self.evidence, *_own(copy)))
 
 
 @dataclass(frozen=True)
-class Choice:
+class AnswerChoice:
     """What is said, and what is only pointed at."""
 
     said: Sequence[Pick] = ()
     aside: Sequence[Pick] = ()
 
 
-def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: Stems) -> Choice:
+def chosen(survey: Survey, match: float, quarrelling: Sequence[ScoredStatement], stems: WordStemmer) -> AnswerChoice:
     """What the answer comes to, then what other documents say, then more of the best; what does not speak, aside.
 
     Where the best only comes near the question, what comes after it is not worth saying.
@@ -73,7 +73,7 @@ def chosen(survey: Survey, match: float, quarrelling: Sequence[Judged], stems: S
     picks = _gathered(survey, [*front, *others, *best])
     heard = [pick for pick in picks if pick.judged in front or (match >= ONLY_NEAR and _speaks(survey, pick.judged))]
     aside = [pick for pick in picks if pick not in heard]
-    return Choice(heard, aside)
+    return AnswerChoice(heard, aside)
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:
@@ -85,10 +85,10 @@ def pointers(survey: Survey, pick: Pick) -> list[Finding]:
 
 
 def _bearing(survey: Survey, pick: Pick) -> float:
-    return round(bearing(pick.judged, survey.scorer(pick.judged.aspect)), 3)
+    return round(relevance_of(pick.judged, survey.scorer(pick.judged.aspect)), 3)
 
 
-def _best(survey: Survey, *, sure: bool) -> list[Judged]:
+def _best(survey: Survey, *, sure: bool) -> list[ScoredStatement]:
     """The best statement of every aspect that is met, then the best of the rest.
 
     Beside an answer that is sure stands only what has words of the question itself; else good company is enough.
@@ -108,7 +108,9 @@ def _best(survey: Survey, *, sure: bool) -> list[Judged]:
     return picked
 
 
-def _front(survey: Survey, best: list[Judged], quarrelling: Sequence[Judged], stems: Stems) -> list[Judged]:
+def _front(
+    survey: Survey, best: list[ScoredStatement], quarrelling: Sequence[ScoredStatement], stems: WordStemmer
+) -> list[ScoredStatement]:
     """The best, and both sides of a quarrel; where the question leads on, what it leads to."""
     front = [*_at_a_glance(best), *quarrelling]
     if not leaves_open(survey, stems):
@@ -118,13 +120,13 @@ def _front(survey: Survey, best: list[Judged], quarrelling: Sequence[Judged], st
     return [*front[:opening], *hops, *front[opening:], *_led_to(survey, hops, stems)]
 
 
-def _at_a_glance(best: list[Judged]) -> list[Judged]:
+def _at_a_glance(best: list[ScoredStatement]) -> list[ScoredStatement]:
     """Those that begin where a reader still looks; what other documents say can wait until then."""
     begins = accumulate((len(judged.statement.text) for judged in best), initial=0)
     return [judged for judged, start in zip(best, begins, strict=False) if start < GLANCE]
 
 
-def _led_to(survey: Survey, hops: Iterable[Judged], stems: Stems) -> list[Judged]:
+def _led_to(survey: Survey, hops: Iterable[ScoredStatement], stems: WordStemmer) -> list[ScoredStatement]:
     """The best statement of every other document that the question, or a name followed from it, is about."""
     by_document = {judged.statement.passage.document: judged for judged in _voices(survey, 0.0)}
     hopped_to = {hop.statement.passage.document for hop in hops}
@@ -132,9 +134,9 @@ def _led_to(survey: Survey, hops: Iterable[Judged], stems: Stems) -> list[Judged
     return [by_document[document] for document in documents if document in by_document.keys() - hopped_to]
 
 
-def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
+def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[ScoredStatement]:
     """The best statement of each document, if it has that share of what the best of all has."""
-    best: dict[int, Judged] = {}
+    best: dict[int, ScoredStatement] = {}
     for judged in survey.ranked:
         if judged.relevance >= share * survey.ranked[0].relevance:
             first = best.setdefault(judged.statement.passage.document, judged)
@@ -142,7 +144,7 @@ def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[Judged]:
     return list(best.values())
 
 
-def _speaks(survey: Survey, voice: Judged) -> bool:
+def _speaks(survey: Survey, voice: ScoredStatement) -> bool:
     """Whether it is not much worse than the best, and names all that is named, or holds nearly as much as the best."""
     best, named = survey.ranked[0], survey.scorer(voice.aspect).question.key
     if voice.relevance < SPEAKING * best.relevance:
@@ -151,11 +153,11 @@ def _speaks(survey: Survey, voice: Judged) -> bool:
     return names_it or voice.score.covered >= AS_MUCH * best.score.covered
 
 
-def _as_a_sentence(judged: Judged) -> float:
+def _as_a_sentence(judged: ScoredStatement) -> float:
     return judged.worth if judged.score.is_finished else judged.worth - FRAGMENT
 
 
-def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
+def _gathered(survey: Survey, wanted: Iterable[ScoredStatement]) -> list[Pick]:
     """As many as a reader will look up. What was said already becomes evidence of the statement that said it."""
     picks: list[Pick] = []
     cited: set[str] = set()
@@ -174,7 +176,7 @@ def _gathered(survey: Survey, wanted: Iterable[Judged]) -> list[Pick]:
     return picks
 
 
-def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
+def _pick(survey: Survey, judged: ScoredStatement, picks: Iterable[Pick]) -> Pick:
     """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
     statement, own = judged.statement, _own(judged)
     if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
@@ -185,46 +187,46 @@ def _pick(survey: Survey, judged: Judged, picks: Iterable[Pick]) -> Pick:
     return Pick(judged, text, (*(each.id for each in spoken), *own))
 
 
-def _own(judged: Judged) -> tuple[str, ...]:
+def _own(judged: ScoredStatement) -> tuple[str, ...]:
     return (judged.statement.evidence, *judged.statement.cited_with)
 
 
-def _aspect_leaders(survey: Survey) -> list[Judged]:
+def _aspect_leaders(survey: Survey) -> list[ScoredStatement]:
     if len(survey.aspects) <= 1:
         return []
     leaders = [survey.best_for(aspect) for aspect in survey.aspects if aspect_match(survey, aspect) >= NO_ANSWER]
-    distinct: list[Judged] = []
+    distinct: list[ScoredStatement] = []
     for leader in leaders:
         if leader and not any(_same(leader, other) for other in distinct):
             distinct.append(leader)
     return distinct
 
 
-def _leading(survey: Survey) -> list[Judged]:
+def _leading(survey: Survey) -> list[ScoredStatement]:
     """The best of all; where a yes or a no is asked for, what decides comes before what only tells."""
     ranked = survey.ranked[:CONSIDERED]
     return [max(ranked, key=lambda judged: judged.worth + _decision(survey, judged))] if ranked else []
 
 
-def _decision(survey: Survey, judged: Judged) -> float:
+def _decision(survey: Survey, judged: ScoredStatement) -> float:
     expected = survey.scorer(judged.aspect).question.expected
     return DECIDING if expected is Expected.VERDICT and decides(judged.statement.text) else 0.0
 
 
-def _value(judged: Judged, picked: list[Judged]) -> float:
+def _value(judged: ScoredStatement, picked: list[ScoredStatement]) -> float:
     """Its worth, a little less for each that its document has there already."""
     beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
     return _as_a_sentence(judged) - SAME_DOCUMENT * beside
 
 
-def _is_told(one: Judged, other: Judged, asked: frozenset[str]) -> bool:
+def _is_told(one: ScoredStatement, other: ScoredStatement, asked: frozenset[str]) -> bool:
     """The other says the same, or is a row of the same table that holds all it has of the question, and more."""
     row, better = one.statement, other.statement
     of_one_table = bool(row.cited_with) and row.cited_with == better.cited_with
     return _same(one, other) or (of_one_table and row.distinct & asked < better.distinct & asked)
 
 
-def _same(one: Judged, other: Judged) -> bool:
+def _same(one: ScoredStatement, other: ScoredStatement) -> bool:
     """The same words again, be it a copy, be it the half of the other."""
     ours, theirs = one.statement.told, other.statement.told
     alike = ours.shared(theirs) >= SAME_WORDS * min(len(ours.stems), len(theirs.stems))

@@ -16,9 +16,9 @@ from pydantic import TypeAdapter
 from marchwarden.evidence.logistic import logistic
 from marchwarden.minds.extractive.opposites import denied, excluded
 from marchwarden.minds.extractive.question import Expected
-from marchwarden.minds.extractive.relevance import bearing
+from marchwarden.minds.extractive.relevance import relevance_of
 from marchwarden.minds.extractive.scoring import Scorer
-from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.minds.extractive.survey import ScoredStatement, Survey
 
 AMONG_THE_BEST: Final = 5
 HALF: Final = 0.5
@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True)
-class Signs:
+class AnswerSigns:
     """One question beside the best that was read for it; shares, or 1 for yes.
 
     `bears`: how much the sentence has to do with the question at all.
@@ -63,15 +63,15 @@ class Signs:
         return {"bias": 1.0, **{name: amount for name, amount in asdict(self).items() if amount is not None}}
 
 
-def signs(survey: Survey, scorer: Scorer, best: Judged) -> Signs:
+def signs(survey: Survey, scorer: Scorer, best: ScoredStatement) -> AnswerSigns:
     question, statement = scorer.question, best.statement
     there = statement.distinct | statement.topic
     weighty = [stem for stem in question.stems if stem not in question.light]
     repeated = sum(stem in question.stems for stem in statement.stems)
     passage = survey.notebook.text_of(statement.passage)
     among = (best, *survey.ranked[:AMONG_THE_BEST])
-    return Signs(
-        bears=bearing(best, scorer),
+    return AnswerSigns(
+        bears=relevance_of(best, scorer),
         standing=best.score.standing,
         said_back=min(repeated / max(len(statement.stems), 1), HALF),
         number_lacking=float(not _numbers(question.text) <= _numbers(passage) | _numbers(statement.text)),
@@ -87,7 +87,7 @@ def signs(survey: Survey, scorer: Scorer, best: Judged) -> Signs:
     )
 
 
-def chance(found: Signs) -> float:
+def chance(found: AnswerSigns) -> float:
     """How likely it is that what shows these signs answers the question."""
     worth = worths(by_meaning=found.meant is not None)
     return logistic(sum(worth[name] * amount for name, amount in found.amounts().items()))

@@ -3,7 +3,7 @@
 from typing import Final
 
 from marchwarden.minds.extractive.answer_signs import chance, signs
-from marchwarden.minds.extractive.relevance import bearing
+from marchwarden.minds.extractive.relevance import relevance_of
 from marchwarden.minds.extractive.survey import Survey
 
 NO_ANSWER: Final = 0.3
@@ -18,7 +18,7 @@ def overall_match(survey: Survey) -> float:
 
 def aspect_match(survey: Survey, aspect: str) -> float:
     best = survey.best_for(aspect)
-    return bearing(best, survey.scorer(aspect)) if best else 0.0
+    return relevance_of(best, survey.scorer(aspect)) if best else 0.0
 
 
 def _answered(survey: Survey, aspect: str) -> float:
@@ -26,5 +26,5 @@ def _answered(survey: Survey, aspect: str) -> float:
     best = next(iter(survey.ranked), None) if not aspect else survey.best_for(aspect)
     if best is None:
         return 0.0
-    likely, bears = chance(signs(survey, survey.scorer(aspect), best)), bearing(best, survey.scorer(aspect))
+    likely, bears = chance(signs(survey, survey.scorer(aspect), best)), relevance_of(best, survey.scorer(aspect))
     return likely if bears >= NO_ANSWER else min(likely, bears)

@@ -5,7 +5,7 @@ from typing import Final
 
 from marchwarden.minds.extractive.answer_type import fit
 from marchwarden.minds.extractive.question import key_phrases, understood
-from marchwarden.text.words import STOP_WORDS, Stems
+from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 MOST_ASPECTS: Final = 4
 ANSWERED: Final = 0.8
@@ -43,19 +43,19 @@ def aspects_of(question: str) -> tuple[str, ...]:
     return _compared(question) or _asked(question)
 
 
-def unanswered(aspects: tuple[str, ...], context: str, stems: Stems) -> tuple[str, ...]:
+def unanswered(aspects: tuple[str, ...], context: str, stems: WordStemmer) -> tuple[str, ...]:
     """The aspects the context leaves open; all of them when it would leave none."""
     known = [sentence for sentence in _CONTEXT_SENTENCE.split(context) if sentence.strip()]
     return tuple(aspect for aspect in aspects if not _answered(aspect, known, stems)) or aspects
 
 
-def known_sentences(context: str, stems: Stems) -> tuple[frozenset[str], ...]:
+def known_sentences(context: str, stems: WordStemmer) -> tuple[frozenset[str], ...]:
     """What the caller already knows, sentence by sentence, as stems."""
     found = (frozenset(stems.of(sentence)) for sentence in _CONTEXT_SENTENCE.split(context))
     return tuple(sentence for sentence in found if sentence)
 
 
-def _answered(aspect: str, known: list[str], stems: Stems) -> bool:
+def _answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
     question = understood(aspect, stems)
     needed = ANSWERED * len(question.stems)
     return any(

@@ -13,8 +13,8 @@ from typing import Final
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
-from marchwarden.text.injection import is_order
-from marchwarden.text.words import Stems
+from marchwarden.text.injection import is_injection
+from marchwarden.text.words import WordStemmer
 
 LONGEST: Final = 200
 MOST_LINES: Final = 6
@@ -33,7 +33,7 @@ _INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
 class Examples(Compositions):
     """The code of one document of a notebook that something introduces."""
 
-    def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
+    def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
         for above, code in _introduced(notebook, document):
             if self.is_asked_for(above) or _INTRODUCES.search(above.text):
@@ -42,7 +42,7 @@ class Examples(Compositions):
     def _compose(self, above: Line, code: Sequence[Line]) -> None:
         beginning = list(_beginning(code, min(LONGEST, LONGEST_SENTENCE - len(above.opening) - len(MORE))))
         shown = "; ".join(each.text for each in beginning if each.text)
-        if shown and not any(is_order(each.text) for each in beginning):
+        if shown and not any(is_injection(each.text) for each in beginning):
             text = f"{above.opening} {shown}{MORE if len(beginning) < len(code) else ''}"
             self._composed[above.id] = Composed(text, tuple(each.id for each in beginning), above.start)
             self._told.update(each.id for each in beginning)

@@ -8,7 +8,7 @@ from typing import Final
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.text.markdown import printable
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 CLOSING: Final = r"[\"'”’)\]*_`]*$"
 """What may stand behind the last sign of a sentence."""
@@ -44,7 +44,7 @@ class Line:
 class Compositions:
     """Statements that are made of several lines of one document, and the lines that are told in them."""
 
-    def __init__(self, notebook: Notebook, stems: Stems) -> None:
+    def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._asked = frozenset(stems.of(notebook.question))
         self._stems = stems
         self._composed: dict[str, Composed] = {}

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from marchwarden.core.notebook import Conflict, Notebook
-from marchwarden.evidence.conflicts import Disagreements, Kind, Witness
+from marchwarden.evidence.conflicts import ConflictDetector, Kind, Witness
 from marchwarden.minds.extractive.pronouns import spoken_of
 from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.statements import Statement
@@ -27,7 +27,7 @@ _ASKED_FOR: Final[Mapping[Expected, Kind]] = {
 _PRONOUN: Final = re.compile(r"^(?:It|He|She|They)\b")
 
 
-def conflicts(survey: Survey, disagreements: Disagreements) -> tuple[Conflict, ...]:
+def conflicts(survey: Survey, disagreements: ConflictDetector) -> tuple[Conflict, ...]:
     """Pairs of the best sentences that contradict, supersede or qualify each other in what is asked for."""
     floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
     sentences = (judged for judged in survey.ranked[:COMPARED] if not judged.statement.cited_with)

@@ -7,7 +7,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.evidence.grounding import ONLY_NEAR
 from marchwarden.minds.extractive.answerability import CONFIRMED, aspect_match
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.text.words import Stems, words
+from marchwarden.text.words import WordStemmer, words
 
 MOST_MISSING: Final = 5
 
@@ -18,7 +18,7 @@ _LIVE: Final = re.compile(
 )
 
 
-def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
+def gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ...]:
     """One for the whole question when nothing answers it, else one for each aspect that nothing answers."""
     if match >= CONFIRMED and len(survey.aspects) <= 1:
         return ()
@@ -35,7 +35,7 @@ def gaps(survey: Survey, match: float, stems: Stems) -> tuple[Gap, ...]:
     return tuple(_open(survey, aspect, met, stems) for aspect, met in matches.items() if met < CONFIRMED)
 
 
-def _open(survey: Survey, aspect: str, match: float, stems: Stems) -> Gap:
+def _open(survey: Survey, aspect: str, match: float, stems: WordStemmer) -> Gap:
     closest = _closest(survey, aspect)
     if match < ONLY_NEAR:
         near = "; at best it comes near" if survey.ranked else ""
@@ -53,7 +53,7 @@ def _closest(survey: Survey, aspect: str) -> str:
     return f"The closest passage is {survey.notebook.excerpt(best.statement.evidence).locator}."
 
 
-def _missing(survey: Survey, aspect: str, stems: Stems) -> str:
+def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
     """Words met nowhere in what was read; failing that, words the best sentence lacks."""
     scorer, best = survey.scorer(aspect), survey.best_for(aspect)
     met = frozenset(stem for judged in survey.ranked for stem in judged.statement.around)
@@ -64,7 +64,7 @@ def _missing(survey: Survey, aspect: str, stems: Stems) -> str:
     return f"The best sentence lacks {_as_asked(scorer.question.text, lacking, stems)}." if lacking else ""
 
 
-def _as_asked(question: str, missing: list[str], stems: Stems) -> str:
+def _as_asked(question: str, missing: list[str], stems: WordStemmer) -> str:
     """Stems, back in the words of the question."""
     spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.of_everything(word)}
     return ", ".join(f"‘{spelled.get(stem, stem)}’" for stem in missing[:MOST_MISSING])

@@ -11,8 +11,8 @@ from typing import Final
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
-from marchwarden.text.injection import is_order
-from marchwarden.text.words import Stems
+from marchwarden.text.injection import is_injection
+from marchwarden.text.words import WordStemmer
 
 FEWEST_ITEMS: Final = 2
 MOST_ITEMS: Final = 6
@@ -26,7 +26,7 @@ _SENTENCE: Final = re.compile(rf"[.!?…]{CLOSING}")
 class Lists(Compositions):
     """The lists of one document of a notebook that something introduces."""
 
-    def __init__(self, notebook: Notebook, document: int, stems: Stems) -> None:
+    def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
         for above, items in _introduced(notebook, document):
             if self.is_asked_for(above) or above.text.rstrip("*_`").endswith(":"):
@@ -65,7 +65,7 @@ def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Seque
     for is_list, sentences in groupby(sentences_of(notebook, document), lambda each: _is_item(page, each)):
         run = list(sentences)
         if is_list and above and len(run) >= FEWEST_ITEMS:
-            items = [item for item in (line(page, each) for each in run) if not is_order(item.text)]
+            items = [item for item in (line(page, each) for each in run) if not is_injection(item.text)]
             yield from [(line(page, above), items)] if len(items) >= FEWEST_ITEMS else []
         above = run[-1]
 

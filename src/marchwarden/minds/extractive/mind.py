@@ -6,18 +6,18 @@ from typing import Final
 from marchwarden.core.budget import Allowance, tokens_in
 from marchwarden.core.notebook import Conflict, Draft, Finding, Notebook, Plan, Reading, Thought
 from marchwarden.core.passages import Passage
-from marchwarden.evidence.conflicts import Disagreements
+from marchwarden.evidence.conflicts import ConflictDetector
 from marchwarden.evidence.ranking.semantic import Similarity
 from marchwarden.evidence.text_leads import discoveries
-from marchwarden.minds.extractive.answer import Choice, chosen, claim, pointers
+from marchwarden.minds.extractive.answer import AnswerChoice, chosen, claim, pointers
 from marchwarden.minds.extractive.answerability import aspect_match, overall_match
 from marchwarden.minds.extractive.aspects import aspects_of, unanswered
 from marchwarden.minds.extractive.conflicts import conflicts
 from marchwarden.minds.extractive.gaps import gaps
-from marchwarden.minds.extractive.open_questions import wonderings
+from marchwarden.minds.extractive.open_questions import open_questions
 from marchwarden.minds.extractive.queries import first_query, follow_ups
-from marchwarden.minds.extractive.survey import Judged, Survey, surveyed
-from marchwarden.text.words import Stems
+from marchwarden.minds.extractive.survey import ScoredStatement, Survey, surveyed
+from marchwarden.text.words import WordStemmer
 
 MODEL_ID: Final = "extractive-v2"
 FINDINGS_A_ROUND: Final = 20
@@ -36,8 +36,8 @@ class ExtractiveMind:
 
     def __init__(self, similarity: Similarity | None = None) -> None:
         self._similarity = similarity
-        self._stems = Stems()
-        self._disagreements = Disagreements(self._stems)
+        self._stems = WordStemmer()
+        self._disagreements = ConflictDetector(self._stems)
         self._last: Survey | None = None
 
     @property
@@ -76,13 +76,13 @@ class ExtractiveMind:
         match = overall_match(survey)
         answered = _answered(survey)
         quarrels = conflicts(survey, self._disagreements) if answered else ()
-        choice = _choice(survey, match, quarrels, self._stems) if answered else Choice()
+        choice = _choice(survey, match, quarrels, self._stems) if answered else AnswerChoice()
         draft = Draft(
             claims=tuple(claim(survey, pick) for pick in choice.said),
             match=round(match, 4),
             conflicts=quarrels,
             gaps=gaps(survey, match, self._stems),
-            open_questions=wonderings(survey, read, self._stems),
+            open_questions=open_questions(survey, read, self._stems),
             see_also=tuple(pointer for pick in choice.aside for pointer in pointers(survey, pick)),
         )
         return Thought(draft)
@@ -110,17 +110,17 @@ def _read(notebook: Notebook, also: Iterable[Passage] = ()) -> list[Passage]:
     return [passage for passage in notebook.passages if passage.id in ids]
 
 
-def _worth_noting(survey: Survey, just_read: Iterable[Passage]) -> list[Judged]:
+def _worth_noting(survey: Survey, just_read: Iterable[Passage]) -> list[ScoredStatement]:
     ids = {passage.id for passage in just_read}
     new = [judged for judged in survey.ranked if judged.statement.passage.id in ids]
     return [judged for judged in new[:FINDINGS_A_ROUND] if judged.relevance >= WORTH_NOTING]
 
 
-def _finding(judged: Judged) -> Finding:
+def _finding(judged: ScoredStatement) -> Finding:
     return Finding(judged.statement.evidence, round(min(judged.relevance, 1.0), 4), judged.aspect)
 
 
-def _passages_that_matter(worth: Iterable[Judged]) -> list[Passage]:
+def _passages_that_matter(worth: Iterable[ScoredStatement]) -> list[Passage]:
     matter = [judged.statement.passage for judged in worth if judged.relevance >= MATTERS]
     return list({passage.id: passage for passage in matter}.values())
 
@@ -133,7 +133,7 @@ def _answered(survey: Survey) -> bool:
     return any(aspect_match(survey, aspect) >= CLOSE for aspect in ("", *survey.aspects))
 
 
-def _choice(survey: Survey, match: float, quarrels: Iterable[Conflict], stems: Stems) -> Choice:
+def _choice(survey: Survey, match: float, quarrels: Iterable[Conflict], stems: WordStemmer) -> AnswerChoice:
     """The chosen statements; whatever quarrels with one another is said too, so that both sides are cited."""
     evidence = {each for quarrel in quarrels for each in (quarrel.one, quarrel.other)}
     quarrelling = [judged for judged in survey.ranked if judged.statement.evidence in evidence]

@@ -8,10 +8,10 @@ from typing import Final
 
 from marchwarden.minds.extractive.question import NAME
 from marchwarden.minds.extractive.statements import Statement
-from marchwarden.minds.extractive.survey import Judged, Survey
+from marchwarden.minds.extractive.survey import ScoredStatement, Survey
 from marchwarden.minds.extractive.synonyms import goes_through_another, related
 from marchwarden.text.numbers import MONTHS
-from marchwarden.text.words import STOP_WORDS, Stems, words
+from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 FIRST_DOCUMENTS: Final = 2
 LONGEST_NAME: Final = 6
@@ -37,7 +37,7 @@ class _Place:
     end: int
 
 
-def leads(survey: Survey, stems: Stems) -> list[str]:
+def leads(survey: Survey, stems: WordStemmer) -> list[str]:
     """Names worth searching for: the best of every first document, then the second best of every one."""
     known = [" ".join(words(text)) for text in (survey.notebook.question, *_titles(survey))]
     by_document = [_names_in(survey, document, stems) for document in first_documents(survey, stems)]
@@ -45,7 +45,7 @@ def leads(survey: Survey, stems: Stems) -> list[str]:
     return [name for name in dict.fromkeys(ranked) if not any(" ".join(words(name)) in text for text in known)]
 
 
-def leaves_open(survey: Survey, stems: Stems) -> bool:
+def leaves_open(survey: Survey, stems: WordStemmer) -> bool:
     """Whether the question asks for two things, or through another, or has words its best sentence does not meet."""
     best = survey.best_for("")
     if best is None or len(survey.aspects) > 1 or goes_through_another(survey.whole.question.stems, stems):
@@ -55,7 +55,7 @@ def leaves_open(survey: Survey, stems: Stems) -> bool:
     return survey.whole.coverage(held.union(stem for stem, others in kin.items() if others & held)) < MET
 
 
-def first_documents(survey: Survey, stems: Stems) -> list[int]:
+def first_documents(survey: Survey, stems: WordStemmer) -> list[int]:
     """The documents whose titles the question names, or, where it names none, those of its best sentences."""
     asked = frozenset(stems.of(survey.notebook.question))
     best = dict.fromkeys(judged.statement.passage.document for judged in survey.ranked)
@@ -64,19 +64,19 @@ def first_documents(survey: Survey, stems: Stems) -> list[int]:
     return list(dict.fromkeys([*named, *leading, *best]))[: max(FIRST_DOCUMENTS, len(survey.aspects))]
 
 
-def followed(survey: Survey, stems: Stems) -> list[int]:
+def followed(survey: Survey, stems: WordStemmer) -> list[int]:
     """The documents about a name that was searched for, in the order of the searches."""
     asked = [frozenset(stems.of(query.text)) for query in survey.notebook.queries[1:]]
     titles = [_title(survey, document, stems) for document in range(len(survey.notebook.documents))]
     return [at for name in asked for at, title in enumerate(titles) if title and (title <= name or name <= title)]
 
 
-def second_hops(survey: Survey, opening: Sequence[Judged], stems: Stems) -> list[Judged]:
+def second_hops(survey: Survey, opening: Sequence[ScoredStatement], stems: WordStemmer) -> list[ScoredStatement]:
     """Of each document about a name that the opening of an answer brings in, what tells most of what it leaves open."""
     opened = [judged.statement for judged in opening]
     left = frozenset(survey.whole.missing(frozenset[str]().union(*(each.distinct | each.title for each in opened))))
 
-    def told(judged: Judged) -> float:
+    def told(judged: ScoredStatement) -> float:
         return survey.whole.coverage(judged.statement.distinct & left)
 
     hops = []
@@ -86,7 +86,7 @@ def second_hops(survey: Survey, opening: Sequence[Judged], stems: Stems) -> list
     return [hop for hop in hops if told(hop)]
 
 
-def _brought_in(survey: Survey, opened: Sequence[Statement], stems: Stems) -> list[int]:
+def _brought_in(survey: Survey, opened: Sequence[Statement], stems: WordStemmer) -> list[int]:
     """Documents whose title is said there, and is no part of the question."""
     said = frozenset[str]().union(*(each.distinct for each in opened))
     own, asked = {each.passage.document for each in opened}, frozenset(survey.whole.question.stems)
@@ -95,7 +95,7 @@ def _brought_in(survey: Survey, opened: Sequence[Statement], stems: Stems) -> li
     return [document for document, title in titles.items() if title and title <= said and not title <= asked]
 
 
-def _title(survey: Survey, document: int, stems: Stems) -> frozenset[str]:
+def _title(survey: Survey, document: int, stems: WordStemmer) -> frozenset[str]:
     """Without what stands in brackets to tell it from its namesakes."""
     return frozenset(stems.of(_ASIDE.sub("", survey.notebook.documents[document].title)))
 
@@ -104,7 +104,7 @@ def _titles(survey: Survey) -> Iterator[str]:
     return (_ASIDE.sub("", document.title) for document in survey.notebook.documents)
 
 
-def _names_in(survey: Survey, document: int, stems: Stems) -> list[str]:
+def _names_in(survey: Survey, document: int, stems: WordStemmer) -> list[str]:
     """The names of one document, those nearest to what the question asks beyond this document's title first."""
     asked = [stem for stem in survey.whole.question.stems if stem not in _title(survey, document, stems)]
     wanted = frozenset(asked).union(*related(asked, stems).values())
@@ -127,7 +127,7 @@ def _places(statement: Statement) -> Iterator[_Place]:
             yield _Place(name, *match.span())
 
 
-def _nearness(statement: Statement, place: _Place, wanted: frozenset[str], stems: Stems) -> float:
+def _nearness(statement: Statement, place: _Place, wanted: frozenset[str], stems: WordStemmer) -> float:
     """The weight of the wanted words around a name, the nearer the more."""
     before = [stem for word in _WORD.findall(statement.text[: place.start])[-8:] for stem in stems.of(word)]
     after = [stem for word in _WORD.findall(statement.text[place.end :])[:8] for stem in stems.of(word)]

@@ -11,7 +11,7 @@ from marchwarden.core.passages import Passage
 from marchwarden.minds.extractive.statements import asks
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.text.markdown import printable
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 MOST: Final = 3
 LONGEST: Final = 300
@@ -43,14 +43,14 @@ class _Wondering:
     end: int
 
 
-def wonderings(survey: Survey, passages: Sequence[Passage], stems: Stems) -> tuple[OpenQuestion, ...]:
+def open_questions(survey: Survey, passages: Sequence[Passage], stems: WordStemmer) -> tuple[OpenQuestion, ...]:
     """What the passages call unsettled, or ask and leave at that, the closest to the question first."""
     found = {wondering.text: wondering for passage in passages for wondering in _in_passage(survey, passage, stems)}
     order = sorted(found.values(), key=lambda each: (-round(each.closeness, 9), each.document.locator, each.start))
     return tuple(_question(wondering) for wondering in order[:MOST])
 
 
-def _in_passage(survey: Survey, passage: Passage, stems: Stems) -> Iterator[_Wondering]:
+def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterator[_Wondering]:
     notebook = survey.notebook
     document = notebook.documents[passage.document]
     for sentence in passage.sentences:

@@ -8,7 +8,7 @@ from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match
 from marchwarden.minds.extractive.multi_hop import leads, leaves_open
 from marchwarden.minds.extractive.question import key_phrases
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.text.words import STOP_WORDS, Stems, words
+from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 MOST_FOLLOW_UPS: Final = 4
 MOST_QUERIES: Final = 8
@@ -21,7 +21,7 @@ def first_query(text: str, aspect: str = "") -> Query:
     return Query(" ".join(dict.fromkeys(content)) or text, aspect)
 
 
-def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
+def follow_ups(survey: Survey, stems: WordStemmer) -> tuple[Query, ...]:
     """Each aspect that is not well met; the names, the question's and those that lead on, while something is open.
 
     What hardly bears on the question leads nowhere.
@@ -38,7 +38,7 @@ def follow_ups(survey: Survey, stems: Stems) -> tuple[Query, ...]:
     return tuple(_new(proposed, notebook, stems))[: max(room, 0)]
 
 
-def _new(queries: Iterable[Query], notebook: Notebook, stems: Stems) -> Iterator[Query]:
+def _new(queries: Iterable[Query], notebook: Notebook, stems: WordStemmer) -> Iterator[Query]:
     asked = {frozenset(stems.of(query.text)) for query in notebook.queries}
     for query in queries:
         meaning = frozenset(stems.of(query.text))

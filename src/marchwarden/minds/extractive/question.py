@@ -6,7 +6,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import Final
 
-from marchwarden.text.words import Stems, words
+from marchwarden.text.words import WordStemmer, words
 
 # Words that say what kind of answer is wanted; the sentence that answers seldom repeats them.
 _ASKING: Final = """
@@ -83,7 +83,7 @@ class Question:
     expected: Expected
 
 
-def understood(text: str, stems: Stems) -> Question:
+def understood(text: str, stems: WordStemmer) -> Question:
     ordered = stems.of(text) or stems.of_everything(text)
     distinct = frozenset(ordered)
     key = frozenset(stem for phrase in key_phrases(text) for stem in stems.of(phrase)) & distinct

@@ -5,7 +5,7 @@ from typing import Final
 
 from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.scoring import Scorer
-from marchwarden.minds.extractive.survey import Judged
+from marchwarden.minds.extractive.survey import ScoredStatement
 
 # Set by hand, to find: what bears on a question must not be missed, and near misses are told apart by their signs.
 AT_ALL: Final = -2.4
@@ -21,7 +21,7 @@ ONE_WORD_ONLY: Final = -1.5
 SEVERAL: Final = 2
 
 
-def bearing(judged: Judged, scorer: Scorer) -> float:
+def relevance_of(judged: ScoredStatement, scorer: Scorer) -> float:
     """A sentence that holds all the question's words and the right kind of thing comes near 1; a stray word near 0."""
     score, question = judged.score, scorer.question
     shared = (judged.statement.distinct | judged.statement.about).intersection(question.stems)

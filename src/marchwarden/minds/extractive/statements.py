@@ -8,15 +8,15 @@ from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Passage, Sentence
-from marchwarden.evidence.similarity import Told
+from marchwarden.evidence.similarity import SentenceContent
 from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
 from marchwarden.minds.extractive.code_blocks import Examples
 from marchwarden.minds.extractive.composed import Composed
 from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.rows import Rows
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 from marchwarden.text.markdown import printable
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 FEWEST_WORDS: Final = 3
 FIRST_LINES: Final = 300
@@ -42,7 +42,7 @@ class Statement:
     evidence: str
     text: str
     stems: tuple[str, ...]
-    told: Told
+    told: SentenceContent
     around: Mapping[str, int]
     title: frozenset[str]
     topic: frozenset[str]
@@ -62,7 +62,7 @@ class Statement:
         return self.told.stems
 
 
-def statements(notebook: Notebook, passages: Iterable[Passage], stems: Stems) -> list[Statement]:
+def statements(notebook: Notebook, passages: Iterable[Passage], stems: WordStemmer) -> list[Statement]:
     """Everything in the passages that states something, in reading order."""
     echo, openings = _echo(notebook.question), _openings(notebook)
     asked = frozenset(stems.of(notebook.question))
@@ -99,7 +99,7 @@ class _Page:
         return states(sentence, text, self.document)
 
 
-def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: Stems) -> _Page:
+def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: WordStemmer) -> _Page:
     document = notebook.documents[at]
     return _Page(
         document=document,
@@ -114,7 +114,7 @@ def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str
 
 
 def _in_passage(
-    notebook: Notebook, passage: Passage, page: _Page, stems: Stems, echo: re.Pattern[str]
+    notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, echo: re.Pattern[str]
 ) -> Iterator[Statement]:
     topic = page.title | frozenset(stems.of(passage.heading))
     body = echo.sub(" ", notebook.text_of(passage))
@@ -122,14 +122,14 @@ def _in_passage(
     for sentence in passage.sentences:
         composed = page.said(sentence)
         text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
-        is_statement = not is_order(text) if composed else page.states(sentence, text)
+        is_statement = not is_injection(text) if composed else page.states(sentence, text)
         if is_statement:
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
                 text=text,
                 stems=own,
-                told=Told(frozenset(own), frozenset(stems.of_names(text))),
+                told=SentenceContent(frozenset(own), frozenset(stems.of_names(text))),
                 around=around if around.keys() >= set(own) else around | Counter(own),
                 title=page.title,
                 topic=topic,
@@ -163,7 +163,7 @@ def asks(text: str) -> bool:
 
 def states(sentence: Sentence, text: str, document: Document) -> bool:
     """Whether it can be evidence by itself: in prose it must look like a sentence, a row or a line need not."""
-    if sentence.is_heading or asks(text) or is_order(text):
+    if sentence.is_heading or asks(text) or is_injection(text):
         return False
     if document.layout != "prose":
         return bool(text)

@@ -12,14 +12,14 @@ from marchwarden.minds.extractive.document_boost import lifts
 from marchwarden.minds.extractive.question import understood
 from marchwarden.minds.extractive.scoring import Rarity, Score, Scorer
 from marchwarden.minds.extractive.statements import Statement, statements
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 SAMPLE: Final = 400
 REPEATS: Final = 0.85
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredStatement:
     """A statement, its score for the question or the aspect it serves best, and that aspect.
 
     `lift` is what its company adds: it orders statements, and makes none of them relevant.
@@ -48,8 +48,8 @@ class Survey:
     passages: Sequence[Passage]
     whole: Scorer
     aspects: Mapping[str, Scorer]
-    ranked: tuple[Judged, ...]
-    leaders: Mapping[str, Judged]
+    ranked: tuple[ScoredStatement, ...]
+    leaders: Mapping[str, ScoredStatement]
     similarity: Similarity | None = None
 
     def is_of(self, notebook: Notebook, passages: Sequence[Passage]) -> bool:
@@ -60,13 +60,13 @@ class Survey:
     def scorer(self, aspect: str) -> Scorer:
         return self.aspects.get(aspect, self.whole)
 
-    def best_for(self, aspect: str) -> Judged | None:
+    def best_for(self, aspect: str) -> ScoredStatement | None:
         """The best statement for this aspect alone; for no particular aspect, the best of all."""
         return self.leaders.get(aspect) or next(iter(self.ranked), None)
 
 
 def surveyed(
-    notebook: Notebook, passages: Sequence[Passage], stems: Stems, similarity: Similarity | None = None
+    notebook: Notebook, passages: Sequence[Passage], stems: WordStemmer, similarity: Similarity | None = None
 ) -> Survey:
     """Judge every statement of the passages. What only repeats the caller's context is left out."""
     rarity = _rarity(notebook, stems)
@@ -78,10 +78,12 @@ def surveyed(
     known = known_sentences(notebook.context, stems)
     new = [each for each in statements(notebook, passages, stems) if not _repeats(each, known)]
 
-    def judged(scorer: Scorer, aspect: str) -> list[Judged]:
+    def judged(scorer: Scorer, aspect: str) -> list[ScoredStatement]:
         scores = [scorer.score(each) for each in new]
         lifted = lifts(scorer.question, new, [score.relevance for score in scores], notebook, similarity)
-        return [Judged(each, score, aspect, lift) for each, score, lift in zip(new, scores, lifted, strict=True)]
+        return [
+            ScoredStatement(each, score, aspect, lift) for each, score, lift in zip(new, scores, lifted, strict=True)
+        ]
 
     overall = judged(whole, "")
     by_aspect = {
@@ -89,7 +91,7 @@ def surveyed(
         for aspect, scorer in aspects.items()
     }
 
-    def order(judged: Judged) -> tuple[float, str, int]:
+    def order(judged: ScoredStatement) -> tuple[float, str, int]:
         place = judged.statement
         return (-round(judged.worth, 9), notebook.documents[place.passage.document].locator, place.start)
 
@@ -104,13 +106,13 @@ def focus(notebook: Notebook) -> str:
     return " ".join(notebook.aspects) if notebook.context and notebook.aspects else notebook.question
 
 
-def _rarity(notebook: Notebook, stems: Stems) -> Rarity:
+def _rarity(notebook: Notebook, stems: WordStemmer) -> Rarity:
     """Long documents are sampled evenly: a rarity needs no exact count."""
     step = max(1, -(-len(notebook.passages) // SAMPLE))
     return Rarity(frozenset(stems.of(notebook.text_of(passage))) for passage in notebook.passages[::step])
 
 
-def _best(overall: Judged, *by_aspect: Judged) -> Judged:
+def _best(overall: ScoredStatement, *by_aspect: ScoredStatement) -> ScoredStatement:
     """The view of a statement that flatters it most; under the whole question it still serves its best aspect."""
     served = max(by_aspect, key=lambda judged: judged.worth, default=overall)
     return served if served.worth > overall.worth else replace(overall, aspect=served.aspect)

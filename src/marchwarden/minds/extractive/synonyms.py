@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 _RELATIONS: Final = """
     husband wife spouse married marriage
@@ -28,18 +28,18 @@ _RELATIONS: Final = """
 _GROUPS: Final = tuple(line.split() for line in _RELATIONS.strip().splitlines())
 
 
-def related(asked: Iterable[str], stems: Stems) -> Mapping[str, frozenset[str]]:
+def related(asked: Iterable[str], stems: WordStemmer) -> Mapping[str, frozenset[str]]:
     """For each stem asked for: the other stems that may stand for it."""
     groups = _groups(stems)
     found = {stem: frozenset().union(*(group for group in groups if stem in group)) - {stem} for stem in asked}
     return {stem: others for stem, others in found.items() if others}
 
 
-def goes_through_another(asked: Iterable[str], stems: Stems) -> bool:
+def goes_through_another(asked: Iterable[str], stems: WordStemmer) -> bool:
     """Whether two relations are asked for at once: the birthplace of a director is not told where the film is."""
     named = frozenset(asked)
     return sum(not group.isdisjoint(named) for group in _groups(stems)) > 1
 
 
-def _groups(stems: Stems) -> list[frozenset[str]]:
+def _groups(stems: WordStemmer) -> list[frozenset[str]]:
     return [frozenset(stems.of(" ".join(group))) for group in _GROUPS]

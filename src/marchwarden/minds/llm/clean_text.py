@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from marchwarden.minds.llm.fencing import ADDRESS
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 
 LONGEST_SENTENCE: Final = 400
@@ -25,7 +25,7 @@ class Wording:
     def plain(self, text: str, longest: int = LONGEST_SENTENCE) -> str:
         """The text as it may be used, or nothing."""
         line = one_line(ADDRESS.sub("", one_line(text, 2 * longest)), longest).strip()
-        return "" if is_order(line) or self._echoes(line) else line
+        return "" if is_injection(line) or self._echoes(line) else line
 
     def _echoes(self, text: str) -> bool:
         return any(run in self._ours for run in _runs(text))

@@ -11,7 +11,7 @@ from typing import Final
 
 from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import Passage, Sentence
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 
 ADDRESS: Final = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+", re.IGNORECASE)
@@ -46,7 +46,7 @@ def fenced(notebook: Notebook, shown: Sequence[Shown]) -> str:
             lines.append(_heading(notebook, document))
         text = notebook.sentence_text(each.passage, each.sentence)
         # What gives orders is never evidence; a model that is not shown it cannot obey it.
-        if not is_order(one_line(text, _LONGEST_LINE)):
+        if not is_injection(one_line(text, _LONGEST_LINE)):
             lines.append(_line(each, harmless(text)))
     return fence("\n".join(lines), notebook)
 

@@ -19,7 +19,7 @@ from marchwarden.minds.llm.prompt import for_conclusion, for_plan, for_reading, 
 from marchwarden.minds.llm.prompt_files import prompt_for
 from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
 from marchwarden.minds.llm.support import Support, withdrawn
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -40,7 +40,7 @@ class LanguageMind:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._stems = Stems()
+        self._stems = WordStemmer()
         self._prompts = {task: prompt_for(task) for task in ("plan", "read", "conclude", "reword")}
         shapes = (PlanShape, ReadingShape, ConclusionShape, RewordingShape)
         told = [*(prompt.text for prompt in self._prompts.values()), *(str(schema_of(shape)) for shape in shapes)]

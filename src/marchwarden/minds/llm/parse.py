@@ -22,8 +22,8 @@ from marchwarden.minds.llm.schema import (
     ReadingShape,
     SearchShape,
 )
-from marchwarden.text.injection import is_order
-from marchwarden.text.words import Stems
+from marchwarden.text.injection import is_injection
+from marchwarden.text.words import WordStemmer
 
 MOST_ASPECTS: Final = 4
 MOST_QUERIES: Final = 4
@@ -42,7 +42,7 @@ DEFAULT_RELEVANCE: Final = 0.5
 _ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
 
 
-def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: Stems) -> Plan:
+def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: WordStemmer) -> Plan:
     """Where the model gives no usable search, the question itself is one.
 
     An aspect is looked for by its words alone: one that names nothing of the question is told with it.
@@ -155,7 +155,7 @@ def _id(said: str) -> str:
 
 def _is_evidence(notebook: Notebook, evidence: str) -> bool:
     """Something that was read, and that does not tell its reader what to do."""
-    return notebook.has(evidence) and not is_order(notebook.excerpt(evidence).verbatim)
+    return notebook.has(evidence) and not is_injection(notebook.excerpt(evidence).verbatim)
 
 
 def _aspect(number: int, aspects: Sequence[str]) -> str:

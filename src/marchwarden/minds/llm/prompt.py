@@ -11,9 +11,9 @@ from marchwarden.core.notebook import Claim, Finding, Notebook
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.ranking.reading_list import uncovered
 from marchwarden.minds.llm.fencing import Shown, fence, fenced, harmless, whole
-from marchwarden.text.injection import is_order
+from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 ALREADY_FOUND: Final = 4
 MOST_TO_CONCLUDE: Final = 40
@@ -75,7 +75,7 @@ def by_relevance(notebook: Notebook) -> list[Shown]:
     return list(shown.values())
 
 
-def worth_concluding_from(notebook: Notebook, stems: Stems) -> list[Shown]:
+def worth_concluding_from(notebook: Notebook, stems: WordStemmer) -> list[Shown]:
     """What was found, or, where nothing was, the passages read that share most words with the question."""
     found = by_relevance(notebook)
     if found:
@@ -109,7 +109,7 @@ def _guide(notebook: Notebook) -> str:
     if not notebook.guide:
         return ""
     lines = [harmless(line) for line in notebook.guide.splitlines()]
-    shown = fence("\n".join(line for line in lines if line and not is_order(line)), notebook)
+    shown = fence("\n".join(line for line in lines if line and not is_injection(line)), notebook)
     return f"\nThe source to search, described as data; write queries it can run:\n{shown}"
 
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Excerpt, Notebook
-from marchwarden.evidence.conflicts import Disagreements, Witness
+from marchwarden.evidence.conflicts import ConflictDetector, Witness
 from marchwarden.evidence.grounding import unsupported
 from marchwarden.minds.llm.clean_text import Wording
 from marchwarden.minds.llm.schema import ConflictShape
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 MOST_CONFLICTS: Final = 3
 COMPARED: Final = 12
@@ -29,7 +29,7 @@ _QUOTED: Final = re.compile(r"[\"“«„]([^\"”»“]{3,})[\"”»“]")
 class Support:
     """Holds claims and conflicts against the notebook they come from."""
 
-    def __init__(self, notebook: Notebook, stems: Stems) -> None:
+    def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._notebook = notebook
         self._stems = stems
         self._asked = frozenset(stems.of(notebook.question))
@@ -75,7 +75,7 @@ class Support:
     def overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
         """Figures, dates and denials that do not agree and were not told: code sees those by itself."""
         known = {frozenset({conflict.one, conflict.other}) for conflict in told}
-        disagreements = Disagreements(self._stems)
+        disagreements = ConflictDetector(self._stems)
         for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
             found = disagreements.between(self._witness(one), self._witness(other))
             if found and found.stance != "different_scope" and frozenset({one, other}) not in known:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, RequestGate
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -43,7 +43,7 @@ class ArxivResearcher(Investigator):
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
         library_dir: str | Path | None = None,
-        gate: Gate | None = None,
+        gate: RequestGate | None = None,
     ) -> None:
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         source = arxiv_source(environ, store, library_dir, gate=gate)
@@ -57,7 +57,7 @@ def arxiv_source(
     library_dir: str | Path | None = None,
     *,
     extractor: Extractor | None = None,
-    gate: Gate | None = None,
+    gate: RequestGate | None = None,
 ) -> ArxivSource:
     """arXiv as this environment reaches it. No part of it tries again by itself: every request waits for its turn."""
     places, folder = Places.of(environ), Path(library_dir or library_folder(environ))

@@ -11,10 +11,10 @@ from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
-from marchwarden.fetching.retry import Interrupted
+from marchwarden.fetching.retry import TransientError
 from marchwarden.researchers.arxiv.models import Paper, Places
 from marchwarden.researchers.arxiv.rate_limit import Turn
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 HTML_SINCE: Final = date(2023, 12, 1)
 """Versions submitted since then have an HTML page, if their TeX could be turned into one."""
@@ -39,7 +39,7 @@ class FullText:
         self._turn = turn
         self._extractor = extractor
         self._places = places
-        self._stems = Stems()
+        self._stems = WordStemmer()
 
     async def of(self, paper: Paper) -> Whole:
         """The paper in the best form there is; raises the `SourceError` of the last form tried."""
@@ -75,7 +75,7 @@ class FullText:
         async with self._turn.taken() as hold:
             try:
                 page = await self._fetcher.get(address)
-            except Interrupted as error:
+            except TransientError as error:
                 hold.postpone(error.after or 0.0)
                 raise
         if not self._places.serves(page.url):

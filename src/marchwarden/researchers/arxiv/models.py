@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from marchwarden.contract import Authority
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.fetching.urls import Target, parsed
+from marchwarden.fetching.urls import Url, parsed
 from marchwarden.researchers.arxiv.citation import cited
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.settings import HOME
@@ -95,18 +95,18 @@ def library_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
 
 
-def _address(written: str, variable: str) -> Target:
+def _address(written: str, variable: str) -> Url:
     try:
         return parsed(written)
     except SourceError as error:
         raise InvalidInput(f"{variable} is not the address of a web service") from error
 
 
-def _written(target: Target) -> str:
+def _written(target: Url) -> str:
     return str(target).rstrip("/")
 
 
-def _is_own(target: Target) -> bool:
+def _is_own(target: Url) -> bool:
     return target.host == _OWN_HOST or target.host.endswith(f".{_OWN_HOST}")
 
 

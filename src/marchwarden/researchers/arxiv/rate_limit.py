@@ -15,7 +15,7 @@ from typing import Final
 import anyio
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching import Gate, OpenGate
+from marchwarden.fetching import OpenGate, RequestGate
 
 LONGEST_PAUSE: Final = 120.0
 """What a service may ask for at most. A longer wait in the file was written before the machine was last started."""
@@ -38,7 +38,12 @@ class Turn:
     """The queue for one service. `clock` must be one that all processes of the machine share."""
 
     def __init__(
-        self, path: Path, seconds: float, *, clock: Callable[[], float] = time.monotonic, gate: Gate | None = None
+        self,
+        path: Path,
+        seconds: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        gate: RequestGate | None = None,
     ) -> None:
         self._gate = gate or OpenGate()
         self._path = path

@@ -10,7 +10,7 @@ from anyio import to_thread
 from marchwarden.contract import Depth, GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError, StorageError
-from marchwarden.protocols import Tell
+from marchwarden.protocols import StatusCallback
 from marchwarden.researchers.arxiv.api import ArxivApi
 from marchwarden.researchers.arxiv.documents import abstract_of, paper_in_full
 from marchwarden.researchers.arxiv.fulltext import FullText
@@ -19,7 +19,7 @@ from marchwarden.researchers.arxiv.library import Library, Shelved
 from marchwarden.researchers.arxiv.models import SOURCE, Paper, Places
 from marchwarden.researchers.arxiv.queries import all_of, any_of, content_words
 from marchwarden.text.sanitize import one_line
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 PAPERS_AT: Final = {Depth.SHALLOW: 15, Depth.BALANCED: 30, Depth.DEEP: 60}
 WORTH_READING: Final = 0.3
@@ -50,7 +50,7 @@ class ArxivSource:
         self._api = api
         self._full_text = full_text
         self._places = places
-        self._stems = Stems()
+        self._stems = WordStemmer()
         self._known: OrderedDict[str, Paper] = OrderedDict()
         self._remarks: dict[str, str] = {}
 
@@ -62,7 +62,7 @@ class ArxivSource:
     def settings(self) -> Mapping[str, object]:
         return {"api": self._places.api, "pages": self._places.pages}
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         self._remarks.clear()
         await to_thread.run_sync(self._full_text.warm)
         await tell("arXiv is searched, and the papers of the local library")

@@ -14,7 +14,7 @@ from marchwarden.contract import Authority
 from marchwarden.core.notebook import Document, Mark
 from marchwarden.researchers.database.jobs import Rows, Value
 from marchwarden.researchers.database.location import Asked, Database
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 LONGEST_CELL: Final = 200
@@ -27,7 +27,9 @@ def rendered(database: Database, asked: Asked, found: Rows, taken_at: datetime) 
     """The document of a statement's rows, each of which can be pointed at: `#row=3`."""
     lines = [sentence(asked, found), *(_line(found.columns, row) for row in found.rows)]
     seal = row_hash(found)
-    lines.append(f"Row hash of {counted(len(found.rows), 'row')}{', more were left out' if found.cut else ''}: {seal}")
+    lines.append(
+        f"Row hash of {pluralize(len(found.rows), 'row')}{', more were left out' if found.cut else ''}: {seal}"
+    )
     starts = _starts(lines)
     marks = [Mark(start, f"row={at}") for at, start in enumerate(starts[1:-1], 1)]
     content = {
@@ -77,7 +79,7 @@ def sentence(asked: Asked, found: Rows) -> str:
         case (many, [_, *_]) if many <= MOST_LISTED:
             return f"{subject}{said} {', '.join(values[:-1])} and {values[-1]}."
         case (many, _):
-            return f"{subject}: {'more than ' if found.cut else ''}{counted(many, 'row')}."
+            return f"{subject}: {'more than ' if found.cut else ''}{pluralize(many, 'row')}."
 
 
 def _meaning(asked: Asked) -> str:

@@ -33,17 +33,17 @@ def serve_database(
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
     from marchwarden.logs.setup import set_up
-    from marchwarden.mcp.serve import Stand, serve
-    from marchwarden.minds.select import chosen_mind
+    from marchwarden.mcp.serve import ServeOptions, serve
+    from marchwarden.minds.select import select_mind
     from marchwarden.researchers.database.agent import NAME, PURPOSE, DatabaseResearcher
     from marchwarden.settings import Settings
 
     settings = Settings.of(os.environ)
     try:
         set_up(settings.environ)
-        mind = chosen_mind(None, settings.environ)
+        mind = select_mind(None, settings.environ)
         researcher = DatabaseResearcher(database, environ=settings.environ, mind=mind, trace_dir=settings.trace_dir)
-        stand = Stand(address, token_env, described, hosts)
+        stand = ServeOptions(address, token_env, described, hosts)
         serve(researcher, researcher.store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
     except InvalidInput as error:
         raise click.UsageError(str(error)) from error

@@ -13,7 +13,7 @@ from anyio import to_thread
 from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.protocols import Tell
+from marchwarden.protocols import StatusCallback
 from marchwarden.researchers.database.jobs import Errand, Limits, Outcome, Reason, Rows
 from marchwarden.researchers.database.location import Asked, Database
 from marchwarden.researchers.database.models import Schema
@@ -59,7 +59,7 @@ class DatabaseSource:
     def settings(self) -> Mapping[str, object]:
         return {"database": self._database.target.address, "shown": self._database.shown}
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         await tell(f"looking at what is in {one_line(self._database.name, 80)}")
         await self._known()
 

@@ -30,8 +30,8 @@ def serve_files(
     # The MCP library takes a second to load: `--help` does not pay for it.
     from marchwarden.errors import InvalidInput
     from marchwarden.logs.setup import set_up
-    from marchwarden.mcp.serve import Stand, serve
-    from marchwarden.minds.select import chosen_mind
+    from marchwarden.mcp.serve import ServeOptions, serve
+    from marchwarden.minds.select import select_mind
     from marchwarden.researchers.files.agent import NAME, PURPOSE, FilesResearcher
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
@@ -39,10 +39,10 @@ def serve_files(
     settings = Settings.of(os.environ)
     try:
         set_up(settings.environ)
-        mind = chosen_mind(None, settings.environ)
+        mind = select_mind(None, settings.environ)
         store = Store.at(settings.trace_dir, settings.environ)
         researcher = FilesResearcher(*folders, mind=mind, trace_dir=store, index_dir=settings.index_dir)
-        stand = Stand(address, token_env, described, hosts)
+        stand = ServeOptions(address, token_env, described, hosts)
         serve(researcher, researcher.store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
     except InvalidInput as error:
         raise click.UsageError(str(error)) from error

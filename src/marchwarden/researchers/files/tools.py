@@ -15,12 +15,12 @@ from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.protocols import Tell
+from marchwarden.protocols import StatusCallback
 from marchwarden.researchers.files.bm25 import Scorer, together
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
 from marchwarden.researchers.files.scan import is_beneath, read
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 MOST_HITS: Final = 30
@@ -68,7 +68,7 @@ class FilesSource:
     def settings(self) -> Mapping[str, object]:
         return {"folders": [asdict(index.folder.place) for index in self._indexes]}
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         """Bring the index up to date. The first time, over a large folder, this is what takes long."""
         await self._sync(tell)
 
@@ -105,7 +105,7 @@ class FilesSource:
             index.close()
         self._next_look = None
 
-    async def _sync(self, tell: Tell, *, now: bool = False) -> None:
+    async def _sync(self, tell: StatusCallback, *, now: bool = False) -> None:
         async with self._syncing:
             began = self._clock()
             if now or self._next_look is None or began >= self._next_look:
@@ -190,7 +190,7 @@ async def _tell_nobody(_message: str) -> None:
 class _Teller:
     """Tells, about once a second, how far a sync has come; and lets it be cancelled at every step."""
 
-    tell: Tell
+    tell: StatusCallback
     clock: Callable[[], float]
     last: float
     steps: int = 0
@@ -206,4 +206,4 @@ class _Teller:
 def _notice(reason: str, names: list[str]) -> str:
     shown = ", ".join(one_line(name) for name in sorted(names)[:_NAMES_SHOWN])
     more = ", ..." if len(names) > _NAMES_SHOWN else ""
-    return f"{counted(len(names), 'file')} skipped: {one_line(reason)} ({shown}{more})"
+    return f"{pluralize(len(names), 'file')} skipped: {one_line(reason)} ({shown}{more})"

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, Gate
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, RequestGate
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -33,7 +33,7 @@ class WebResearcher(Investigator):
         *,
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
-        gate: Gate | None = None,
+        gate: RequestGate | None = None,
     ) -> None:
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))

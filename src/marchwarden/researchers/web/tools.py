@@ -10,7 +10,7 @@ from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
-from marchwarden.protocols import Tell
+from marchwarden.protocols import StatusCallback
 from marchwarden.researchers.web.domains import admitted, authority_of, host_of
 from marchwarden.researchers.web.hit_order import ranked
 from marchwarden.researchers.web.links import absolute
@@ -37,7 +37,7 @@ class WebSource:
     def settings(self) -> Mapping[str, object]:
         return {"provider": self._provider.name, **self._provider.settings}
 
-    async def ready(self, tell: Tell) -> None:
+    async def ready(self, tell: StatusCallback) -> None:
         await tell(f"the web is searched through {self._provider.name}")
         await to_thread.run_sync(self._extractor.warm)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from marchwarden.audit.catalog import Summary
+from marchwarden.audit.catalog import RunSummary
 from marchwarden.reports.html import Markup, http_address, joined
 from marchwarden.reports.labels import seconds
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.compare import Change, Comparison, Piece, SourceChange, Standing
 from marchwarden.ui.html import element, link
@@ -23,7 +23,7 @@ _ALWAYS = frozenset({"Tokens", "Time"})
 """What differs between any two runs, and says nothing about them."""
 
 
-def compared(before: Summary, after: Summary, found: Comparison, choices: Sequence[Summary]) -> str:
+def compared(before: RunSummary, after: RunSummary, found: Comparison, choices: Sequence[RunSummary]) -> str:
     differ = "These are two different questions." if before.key != after.key else ""
     return document(
         f"Compared: {after.question}",
@@ -37,7 +37,7 @@ def compared(before: Summary, after: Summary, found: Comparison, choices: Sequen
     )
 
 
-def alone(run: Summary) -> str:
+def alone(run: RunSummary) -> str:
     """There is nothing yet to compare a run with."""
     return document(
         run.question,
@@ -48,7 +48,7 @@ def alone(run: Summary) -> str:
     )
 
 
-def _chooser(before: Summary, after: Summary, choices: Sequence[Summary]) -> Markup:
+def _chooser(before: RunSummary, after: RunSummary, choices: Sequence[RunSummary]) -> Markup:
     return element(
         "form",
         _select("one", "Earlier", before, choices),
@@ -60,7 +60,7 @@ def _chooser(before: Summary, after: Summary, choices: Sequence[Summary]) -> Mar
     )
 
 
-def _select(name: str, called: str, chosen: Summary, choices: Sequence[Summary]) -> Markup:
+def _select(name: str, called: str, chosen: RunSummary, choices: Sequence[RunSummary]) -> Markup:
     known = {each.trace_id: each for each in (*choices, chosen)}
     options = [
         element(
@@ -75,7 +75,7 @@ def _select(name: str, called: str, chosen: Summary, choices: Sequence[Summary])
     return element("div", element("label", called, for_=name), select, class_="field")
 
 
-def _figures(before: Summary, after: Summary) -> Markup:
+def _figures(before: RunSummary, after: RunSummary) -> Markup:
     rows = (
         ("Confidence", f"{before.confidence:.2f}", f"{after.confidence:.2f}"),
         ("Citations", str(before.citations), str(after.citations)),
@@ -119,7 +119,7 @@ def _sources(found: Comparison) -> Markup:
     return element(
         "section",
         element("h2", "The sources"),
-        element("p", ", ".join(counts) or counted(0, "source"), class_="lead"),
+        element("p", ", ".join(counts) or pluralize(0, "source"), class_="lead"),
         element("ol", *(_source(each) for each in found.sources), class_="changes"),
         aria_label="The sources",
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from marchwarden.audit.costs import Expense, Sum, summed, total
 from marchwarden.reports.html import Markup
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.ui.bar_chart import Bar, bars
 from marchwarden.ui.daily_costs import Day
 from marchwarden.ui.html import element, link
@@ -23,7 +23,9 @@ def spent(days: Sequence[Day], found: Sequence[Expense], span: int) -> str:
     return document(
         "Costs",
         heading(
-            "Costs", f"{_dollars(whole.dollars)} and {counted(whole.tokens, 'token')} in all", _unpriced(whole.unpriced)
+            "Costs",
+            f"{_dollars(whole.dollars)} and {pluralize(whole.tokens, 'token')} in all",
+            _unpriced(whole.unpriced),
         ),
         _spans(span),
         _plots(days),
@@ -88,7 +90,7 @@ def _table(days: Sequence[Day]) -> Markup:
 
 
 def _unpriced(tokens: int) -> str | None:
-    return f", {counted(tokens, 'token')} of them at a price unknown here" if tokens else None
+    return f", {pluralize(tokens, 'token')} of them at a price unknown here" if tokens else None
 
 
 def _dollars(value: float) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from marchwarden.audit.catalog import Summary
+from marchwarden.audit.catalog import RunSummary
 from marchwarden.ui.ask_form import Form
 from marchwarden.ui.html import element, link
 from marchwarden.ui.jobs import Job
@@ -14,7 +14,7 @@ from marchwarden.ui.views.runs import items
 
 
 def front(
-    filled: Form, names: Sequence[str], going: Sequence[Job], latest: Sequence[Summary], wrong: str, notice: str
+    filled: Form, names: Sequence[str], going: Sequence[Job], latest: Sequence[RunSummary], wrong: str, notice: str
 ) -> str:
     twins = Counter(each.key for each in latest if each.finished)
     last = element(

@@ -6,7 +6,7 @@ from marchwarden.protocols import Progress
 from marchwarden.reports.html import Markup
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.html import element, link
-from marchwarden.ui.jobs import Job, Line, State
+from marchwarden.ui.jobs import Job, ResearcherProgress, State
 from marchwarden.ui.views.frame import button, document, heading, when
 
 _SAID = {
@@ -101,7 +101,7 @@ def _row(job: Job, name: str, progress: Progress) -> Markup:
     )
 
 
-def _line(job: Job, line: Line) -> Markup:
+def _line(job: Job, line: ResearcherProgress) -> Markup:
     return element("li", element("strong", f"{job.who(line.who)} {line.step}"), " ", element("span", line.message))
 
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from marchwarden.audit.catalog import Summary
+from marchwarden.audit.catalog import RunSummary
 from marchwarden.audit.verify import Check
 from marchwarden.reports.html import Content, Markup
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import button, document, heading
 from marchwarden.ui.views.runs import facts
 
 
-def report(run: Summary, twins: int) -> str:
+def report(run: RunSummary, twins: int) -> str:
     """The report as it is, in a frame that lets nothing in it act."""
     frame = element(
         "iframe",
@@ -25,16 +25,18 @@ def report(run: Summary, twins: int) -> str:
     return document(run.question, title, _tools(run, twins, "Report"), frame, current="/runs", kind="framed")
 
 
-def verification(run: Summary, twins: int, checks: Sequence[Check]) -> str:
+def verification(run: RunSummary, twins: int, checks: Sequence[Check]) -> str:
     failed = [check for check in checks if not check.proved]
-    verdict = f"{len(failed)} of {counted(len(checks), 'check')} failed" if failed else f"All {len(checks)} checks hold"
+    verdict = (
+        f"{len(failed)} of {pluralize(len(checks), 'check')} failed" if failed else f"All {len(checks)} checks hold"
+    )
     listed = element("ul", *(_check(check) for check in [*failed, *(c for c in checks if c.proved)]), class_="checks")
     told = element("p", verdict, class_=f"message {'bad' if failed else 'good'}", role="status")
     how = element("p", "Proved from the trace and the archive, with no model and no network.", class_="note")
     return _about(run, twins, "Verify", "Verified again" if not failed else "Not verified", told, how, listed)
 
 
-def replayed(run: Summary, twins: int, differences: Sequence[str], diverged: str = "") -> str:
+def replayed(run: RunSummary, twins: int, differences: Sequence[str], diverged: str = "") -> str:
     """What came of running it again from its trace alone."""
     if diverged:
         told = element("p", f"It could not be repeated: {one_line(diverged, 400)}", class_="message bad", role="status")
@@ -42,18 +44,18 @@ def replayed(run: Summary, twins: int, differences: Sequence[str], diverged: str
         named = ", ".join(one_line(each, 60) for each in differences)
         told = element("p", f"Different: {named}", class_="message bad", role="status")
     else:
-        same = f"Identical: {counted(run.citations, 'citation')}, confidence {run.confidence:g}"
+        same = f"Identical: {pluralize(run.citations, 'citation')}, confidence {run.confidence:g}"
         told = element("p", same, class_="message good", role="status")
     how = element("p", "Run again from its trace and archive alone, with every socket closed.", class_="note")
     return _about(run, twins, "Replay", "Replayed", told, how)
 
 
-def unfinished(run: Summary, steps: int, damage: str) -> str:
+def unfinished(run: RunSummary, steps: int, damage: str) -> str:
     """A run that was cut short: how far it came, and the way on."""
     if damage:
         why = f"Its trace is damaged ({one_line(damage, 300)}): it can be looked at, but not resumed."
     else:
-        why = f"It was cut short after {counted(steps, 'step')}. Nothing of that is done again when it goes on."
+        why = f"It was cut short after {pluralize(steps, 'step')}. Nothing of that is done again when it goes on."
     return document(
         run.question,
         heading(run.question),
@@ -69,7 +71,7 @@ def unfinished(run: Summary, steps: int, damage: str) -> str:
     )
 
 
-def _about(run: Summary, twins: int, tool: str, title: str, *content: Content) -> str:
+def _about(run: RunSummary, twins: int, tool: str, title: str, *content: Content) -> str:
     return document(
         f"{title}: {run.question}",
         _tools(run, twins, tool),
@@ -81,7 +83,7 @@ def _about(run: Summary, twins: int, tool: str, title: str, *content: Content) -
     )
 
 
-def _tools(run: Summary, twins: int, tool: str) -> Markup:
+def _tools(run: RunSummary, twins: int, tool: str) -> Markup:
     """What can be done with a finished run. `tool` is what is being done."""
     here = f"/runs/{run.trace_id}"
     views = {"Report": here, "Verify": f"{here}/verify", "Replay": f"{here}/replay"}

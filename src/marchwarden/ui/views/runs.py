@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from marchwarden.audit.catalog import Summary
+from marchwarden.audit.catalog import RunSummary
 from marchwarden.reports.html import Content, Markup, joined
 from marchwarden.reports.labels import seconds
-from marchwarden.text.plural import counted
+from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading, when
@@ -30,7 +30,7 @@ class Sought:
         return f"/runs?{query}" if query else "/runs"
 
 
-def listed(runs: Sequence[Summary], sought: Sought, twins: Mapping[str, int]) -> str:
+def listed(runs: Sequence[RunSummary], sought: Sought, twins: Mapping[str, int]) -> str:
     """One page of the runs that were found. `twins` is how many finished runs there are of each question."""
     pages = max((len(runs) + A_PAGE - 1) // A_PAGE, 1)
     page = min(max(sought.page, 1), pages)
@@ -38,7 +38,7 @@ def listed(runs: Sequence[Summary], sought: Sought, twins: Mapping[str, int]) ->
     nothing = "No run has all of these words." if sought.words else "No runs yet: ask something."
     return document(
         "Runs",
-        heading("Runs", counted(len(runs), "run"), f", page {page} of {pages}" if pages > 1 else None),
+        heading("Runs", pluralize(len(runs), "run"), f", page {page} of {pages}" if pages > 1 else None),
         _search(sought),
         element("h2", "Found", class_="unseen"),
         items(shown, twins) if shown else element("p", nothing, class_="message"),
@@ -47,19 +47,19 @@ def listed(runs: Sequence[Summary], sought: Sought, twins: Mapping[str, int]) ->
     )
 
 
-def items(runs: Sequence[Summary], twins: Mapping[str, int]) -> Markup:
+def items(runs: Sequence[RunSummary], twins: Mapping[str, int]) -> Markup:
     return element("ol", *(_item(run, twins.get(run.key, 0)) for run in runs), class_="runs")
 
 
-def facts(run: Summary) -> Markup:
+def facts(run: RunSummary) -> Markup:
     """When, who, how deep, and what it took."""
     told: list[Content] = [when(run.began), one_line(run.researcher, 60), run.depth, one_line(run.mind, 60)]
     if run.finished:
-        told += [counted(run.citations, "citation"), counted(run.tokens, "token"), seconds(run.seconds)]
+        told += [pluralize(run.citations, "citation"), pluralize(run.tokens, "token"), seconds(run.seconds)]
     return element("p", joined([each for each in told if each], " · "), class_="facts")
 
 
-def _item(run: Summary, twins: int) -> Markup:
+def _item(run: RunSummary, twins: int) -> Markup:
     several = f"asked {twins} times: compare" if run.finished and twins > 1 else ""
     return element(
         "li",
@@ -73,7 +73,7 @@ def _item(run: Summary, twins: int) -> Markup:
     )
 
 
-def _standing(run: Summary) -> Markup:
+def _standing(run: RunSummary) -> Markup:
     if not run.finished:
         return element("span", "unfinished", class_="badge stopped")
     return element("span", f"{run.confidence:.2f}", class_="score", title="confidence")

@@ -18,7 +18,7 @@ from marchwarden.researchers.database.nl2sql.plan import Settling
 from marchwarden.researchers.database.nl2sql.sketch import Sketch
 from marchwarden.researchers.database.nl2sql.sql import sql
 from marchwarden.researchers.database.nl2sql.tokens import words_of
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 MOST_STATEMENTS: Final = 3
 _PASSED_OVER: Final = 0.9
@@ -32,7 +32,7 @@ class Questions:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         told = tuple(table for table in schema.tables if table.columns)
-        self._meanings = Meanings(replace(schema, tables=told), Stems())
+        self._meanings = Meanings(replace(schema, tables=told), WordStemmer())
 
     def statements(self, question: str) -> tuple[Statement, ...]:
         """The likeliest first; empty when the schema cannot answer."""

@@ -11,7 +11,7 @@ from marchwarden.researchers.database.nl2sql.joins import Joins, Place
 from marchwarden.researchers.database.nl2sql.lexicon import MEASURES
 from marchwarden.researchers.database.nl2sql.names import Key, Names
 from marchwarden.researchers.database.nl2sql.thesaurus import ALIASES, SYNONYMS
-from marchwarden.text.words import Stems, folded, words
+from marchwarden.text.words import WordStemmer, folded, words
 
 LONGEST: Final = 6
 _ANY_MEASURE: Final = frozenset({"", "big"})
@@ -51,7 +51,7 @@ class Meaning:
 class Meanings:
     """Looks words up. Made once for a schema."""
 
-    def __init__(self, schema: Schema, stems: Stems) -> None:
+    def __init__(self, schema: Schema, stems: WordStemmer) -> None:
         self.schema, self.stems = schema, stems
         self.names = Names(schema, stems)
         self.joins = Joins(schema, self.names)

@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.researchers.database.models import Column, Kind, Schema, Table
 from marchwarden.researchers.database.nl2sql.thesaurus import NAMELESS, ROLES
-from marchwarden.text.words import Stems
+from marchwarden.text.words import WordStemmer
 
 Key = tuple[str, ...]
 
@@ -45,7 +45,7 @@ def singular(text: str) -> str:
 class Names:
     """What every table and column of a schema may be called."""
 
-    def __init__(self, schema: Schema, stems: Stems) -> None:
+    def __init__(self, schema: Schema, stems: WordStemmer) -> None:
         self._stems = stems
         self._keys: dict[str, Key] = {}
         self._roles = set(map(self._stem, ROLES))

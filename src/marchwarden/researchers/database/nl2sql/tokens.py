@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from marchwarden.researchers.database.nl2sql.thesaurus import MONTHS, NUMBERS
-from marchwarden.text.words import Stems, folded
+from marchwarden.text.words import WordStemmer, folded
 
 _TOKEN: Final = re.compile(
     r"""(?P<quoted>"[^"]{1,80}"|“[^”]{1,80}”|`[^`]{1,80}`|(?<!\w)'[^']{1,80}'(?!\w))"""
@@ -45,7 +45,7 @@ class Span:
     until: date
 
 
-def words_of(question: str, stems: Stems) -> tuple[Word, ...]:
+def words_of(question: str, stems: WordStemmer) -> tuple[Word, ...]:
     """The words of a question; of one that goes on and on, the first."""
     found, end = list[Word](), 0
     for match in islice(_TOKEN.finditer(question), _MOST_WORDS):
@@ -54,7 +54,7 @@ def words_of(question: str, stems: Stems) -> tuple[Word, ...]:
     return tuple(found)
 
 
-def _word(match: re.Match[str], before: str, stems: Stems) -> Word:
+def _word(match: re.Match[str], before: str, stems: WordStemmer) -> Word:
     text = match[0]
     match match.lastgroup:
         case "quoted":
