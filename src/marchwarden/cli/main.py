@@ -16,18 +16,22 @@ from marchwarden.cli.commands.arxiv import arxiv
 from marchwarden.cli.commands.ask import ask, batch, resume
 from marchwarden.cli.commands.calibrate import calibrate
 from marchwarden.cli.commands.completion import completion
+from marchwarden.cli.commands.contract import contract
+from marchwarden.cli.commands.costs import costs
 from marchwarden.cli.commands.doctor import doctor
 from marchwarden.cli.commands.eval import evaluate
 from marchwarden.cli.commands.gc import gc
 from marchwarden.cli.commands.init import START, init
 from marchwarden.cli.commands.mcp_config import mcp_config
 from marchwarden.cli.commands.refresh import refresh
-from marchwarden.cli.commands.replay import contract, costs, replay, traces, verify
+from marchwarden.cli.commands.replay import replay
 from marchwarden.cli.commands.report import report
 from marchwarden.cli.commands.researchers import researchers
 from marchwarden.cli.commands.runs import runs
 from marchwarden.cli.commands.serve import serve
+from marchwarden.cli.commands.traces import traces
 from marchwarden.cli.commands.ui import ui
+from marchwarden.cli.commands.verify import verify
 from marchwarden.cli.commands.worker import worker
 from marchwarden.cli.help import Sectioned
 

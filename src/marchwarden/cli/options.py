@@ -9,6 +9,9 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from marchwarden.settings import Settings
+    from marchwarden.storage.store import Store
+
 DEPTHS = ("shallow", "balanced", "deep")
 MOST_COMPLETED = 50
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -82,3 +85,10 @@ limits = _shared(
 
 def as_json(what: str) -> Callable[[Command], Command]:
     return click.option("--json", "as_json", is_flag=True, help=what)
+
+
+def open_store(settings: "Settings", folder: Path | None) -> "Store":
+    """Open the store in the folder given with `--trace-dir`, or in the configured one."""
+    from marchwarden.storage.store import Store
+
+    return Store.at(folder or settings.trace_dir, settings.environ)

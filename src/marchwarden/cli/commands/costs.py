@@ -1,0 +1,40 @@
+"""The `costs` command: add up what all runs have spent."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@click.option(
+    "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Sums by."
+)
+@options.as_json("The sums as JSON.")
+@options.trace_dir
+@click.pass_obj
+def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) -> None:
+    """Sum what all runs have spent, from their traces and the price table.
+
+    \b
+    marchwarden costs --by model
+    """
+    from rich.console import Console
+
+    from marchwarden.audit.costs import ledger, summed, total
+    from marchwarden.audit.prices import Prices
+    from marchwarden.cli import formatter
+
+    spent = ledger(options.open_store(settings, trace_dir), Prices.load(settings.prices))
+    sums, whole = summed(spent, by), total(spent)
+    if as_json:
+        click.echo(json_text([asdict(each) for each in (*sums, whole)]))
+    else:
+        Console(highlight=False).print(formatter.spending(sums, whole), soft_wrap=True)

@@ -1,0 +1,70 @@
+"""The `traces` command: list past runs and search them."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
+
+if TYPE_CHECKING:
+    from marchwarden.cli.formatter import TraceSummary
+    from marchwarden.settings import Settings
+    from marchwarden.storage.store import Store
+
+
+@click.command()
+@options.as_json("The list as JSON.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@click.option(
+    "--search", "words", metavar="WORDS", help="Only runs whose question, answer or sources have all of them."
+)
+@options.trace_dir
+@click.pass_obj
+def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, trace_dir: Path | None) -> None:
+    """List the runs, the latest first.
+
+    \b
+    marchwarden traces --limit 5
+    marchwarden traces --search bridge
+    """
+    from marchwarden.cli import formatter
+    from marchwarden.cli.pager import show
+
+    store = options.open_store(settings, trace_dir)
+    ids = store.traces() if words is None else _searched(store, words)
+    found = [_summary(store, trace_id) for trace_id in ids[:limit]]
+    if as_json:
+        click.echo(json_text([asdict(each) for each in found]))
+    elif found:
+        show(formatter.traces(found))
+        if len(ids) > len(found):
+            click.echo(f"{len(found)} of {len(ids)}; --limit {len(ids)} lists them all", err=True)
+    elif words is None:
+        click.echo(f"no runs in {store.place} yet; `marchwarden ask` makes one")
+    else:
+        click.echo("no run has all of these words; `marchwarden traces` lists every run")
+
+
+def _searched(store: "Store", words: str) -> list[str]:
+    """The runs that have all the words. Reads two lines of each trace, so that a thousand of them are no matter."""
+    from marchwarden.audit.catalog import RunCatalog, searched
+
+    return [run.trace_id for run in searched(RunCatalog(store).runs(), words)]
+
+
+def _summary(store: "Store", trace_id: str) -> "TraceSummary":
+    from marchwarden.cli.formatter import TraceSummary
+
+    entries = store.chain(trace_id).entries
+    question, confidence = "", None
+    for entry in entries:
+        match entry.fields:
+            case {"request": {"question": str(asked)}}:
+                question = asked
+            case {"result": {"confidence": float(score)}}:
+                confidence = score
+    state = "finished" if entries and entries[-1].action == "result" else "incomplete"
+    return TraceSummary(trace_id, entries[0].timestamp if entries else "", state, question, confidence)

@@ -1,0 +1,47 @@
+"""The `verify` command: check every citation of a run against the archive."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli import options
+from marchwarden.text.sanitize import json_text
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@options.trace_id
+@click.option("--online", is_flag=True, help="Then fetch what it cites again, and say how each document stands today.")
+@options.as_json("The checks as JSON.")
+@options.trace_dir
+@click.pass_obj
+def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, trace_dir: Path | None) -> int:
+    """Prove every citation of a run again, with no model and, unless --online, no network. Exit 0 if all hold, else 1.
+
+    \b
+    marchwarden verify TRACE_ID
+    marchwarden verify --online TRACE_ID
+    """
+    from rich.console import Console
+
+    from marchwarden.audit.verify import verify as verified
+    from marchwarden.cli import formatter
+    from marchwarden.cli.commands.refresh import visited
+
+    store = options.open_store(settings, trace_dir)
+    checks = verified(store, trace_id)
+    console = Console(highlight=False)
+    if not as_json:
+        console.print(formatter.checks(checks), soft_wrap=True)
+    visits = visited(settings, store, trace_id) if online else ()
+    if as_json:
+        told = [asdict(check) for check in checks]
+        found = {"checks": told, "visits": [asdict(visit) for visit in visits]} if online else told
+        click.echo(json_text(found))
+    elif online:
+        console.print(formatter.visits(visits))
+    return 0 if all(check.proved for check in checks) and all(visit.stands for visit in visits) else 1
