@@ -1,6 +1,6 @@
-"""Results, traces and checks as a person reads them. Pure functions to rich renderables; prints nothing itself.
+"""Format results, traces and checks for the terminal. Pure functions that return rich renderables; nothing is printed here.
 
-Every text that came from outside is laid out as plain text, cleaned of what a terminal would obey.
+Text from outside is shown as plain text, with control characters removed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from marchwarden.orchestrator.health import Health
 
 _BANDS = (
-    (0.9, "several strong sources agree"),
-    (0.7, "mostly grounded"),
-    (0.5, "few sources"),
-    (0.0, "have a person look"),
+    (0.9, "Several strong sources agree"),
+    (0.7, "Well supported"),
+    (0.5, "Few sources"),
+    (0.0, "Low confidence: check this yourself"),
 )
 _SHOWN_IN_A_STEP = 200
 _SHORT_HASH = len("sha256:") + 12
@@ -45,7 +45,7 @@ class TraceSummary:
 
 
 def result(found: ResearchResult, *, verbose: bool = False) -> RenderableType:
-    """The whole result: answer, confidence, evidence, what is missing, what else turned up."""
+    """Format a result: answer, confidence, sources, gaps, discoveries and open questions."""
     parts: list[RenderableType] = [_plain(found.answer), _blank(), *_confidence(found)]
     parts += _section("Sources", [_citation(number, each) for number, each in enumerate(found.citations, 1)])
     parts += _section("Asked", _dispatches(found.dispatches))
@@ -69,42 +69,42 @@ def result(found: ResearchResult, *, verbose: bool = False) -> RenderableType:
 
 
 def checks(found: Sequence[Check]) -> RenderableType:
-    """One line for each thing that was proved or was not."""
+    """Format one line per check."""
     lines = [
         Text(f"{'ok  ' if c.proved else 'FAIL'} ", "green" if c.proved else "bold red")
         + _text(one_line(f"{c.subject}: {c.detail}", 400))
         for c in found
     ]
     failed = sum(not check.proved for check in found)
-    verdict = f"{failed} of {len(found)} checks failed" if failed else f"verified: all {len(found)} checks hold"
+    verdict = f"{failed} of {len(found)} checks failed" if failed else f"Verified: all {len(found)} checks passed"
     return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
 
 
 def findings(found: "Sequence[Finding]") -> RenderableType:
-    """What a doctor found, each with what helps."""
+    """Format the findings of `doctor`, each with its remedy."""
     marks = {"ok": ("ok      ", "green"), "missing": ("missing ", "yellow"), "broken": ("BROKEN  ", "bold red")}
     lines: list[RenderableType] = []
     for each in found:
-        told = _text(one_line(f"{each.subject}: {each.detail}", 600))
-        lines.append(_Indented(told, 8, Text(*marks[each.state])))
+        line = _text(one_line(f"{each.subject}: {each.detail}", 600))
+        lines.append(_Indented(line, 8, Text(*marks[each.state])))
         lines += [_Indented(_text(one_line(each.remedy)), 10, Text("        → "))] if each.remedy else []
     broken = sum(each.state == "broken" for each in found)
-    verdict = f"{broken} of {len(found)} findings are broken" if broken else "nothing is broken"
+    verdict = f"{broken} of {len(found)} checks failed" if broken else "No problems found"
     return Group(*lines, Text(verdict, _colour(good=not broken)))
 
 
 def healths(found: "Sequence[Health]") -> RenderableType:
-    """Who can be asked, what each is for, and how it is."""
+    """Format the list of researchers with purpose and status."""
     lines: list[RenderableType] = []
     for each in found:
         mark = Text("ok   ", "green") if each.well else Text("DOWN ", "bold red")
-        told = f"{each.name} (contract {each.contract or 'unnamed'}): {each.purpose}"
-        lines += [_Indented(_text(one_line(told, 600)), 5, mark), _indented(_text(one_line(each.state, 600)), 5)]
+        line = f"{each.name} (contract {each.contract or 'unnamed'}): {each.purpose}"
+        lines += [_Indented(_text(one_line(line, 600)), 5, mark), _indented(_text(one_line(each.state, 600)), 5)]
     return Group(*lines)
 
 
 def visits(found: Sequence[SourceCheck]) -> RenderableType:
-    """How each cited document stands today, and what that comes to."""
+    """Format the current status of each cited document, with a summary."""
     tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in SourceStatus]
     verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in tallied if count) or 'none'}"
     all_stand = all(visit.stands for visit in found)
@@ -112,25 +112,25 @@ def visits(found: Sequence[SourceCheck]) -> RenderableType:
 
 
 def statements(found: Sequence[StatementStatus]) -> RenderableType:
-    """The statements of an answer that are not what they were, and why."""
+    """Format the statements that lost support, and why."""
     shaken = [each for each in found if each.support != "stands"]
     if not shaken:
-        return _text("every statement still has its support")
-    return Group(*_section("Statements to look at again", [_shaken(each) for each in shaken]))
+        return _text("Every statement is still supported")
+    return Group(*_section("Statements to check", [_shaken(each) for each in shaken]))
 
 
 def steps(entries: Iterable[TraceEntry]) -> RenderableType:
-    """A run, step by step: what was done, why, and what came of it."""
+    """Format a run step by step."""
     return Group(*(part for entry in entries for part in _step(entry)))
 
 
 def traces(found: Sequence[TraceSummary]) -> RenderableType:
-    """The list of runs, the latest first."""
+    """Format the list of runs, newest first."""
     return Group(*(part for each in found for part in _summary(each)))
 
 
 def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
-    """Sums, one a line, and what they come to; tokens without a known price are never passed over."""
+    """Format one sum per line and the total. Tokens without a known price are listed too."""
     lines = [
         _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)
     ]
@@ -141,7 +141,7 @@ def _dollars(each: Sum) -> str:
     known = f"${each.dollars:.4f}"
     if not each.unpriced:
         return known
-    return f"{known} and {each.unpriced} tokens at a price unknown here (see prices.toml)"
+    return f"{known} and {each.unpriced} tokens without a known price (see prices.toml)"
 
 
 def _confidence(found: ResearchResult) -> Iterable[RenderableType]:
@@ -164,16 +164,16 @@ def _factors(factors: ConfidenceFactors) -> str:
 
 
 def _dispatches(found: Sequence[Dispatch]) -> list[RenderableType]:
-    """Who was asked what. The question that opens the list is not spelled out again."""
+    """Format the dispatches. The first question is not repeated."""
     asked = found[0].question if found else ""
     lines: list[RenderableType] = []
     for each in found:
         sure = "" if each.confidence is None else f", confidence {each.confidence:.2f}"
-        told = f"{each.outcome}{sure}, {each.tokens_used} tokens"
+        outcome = f"{each.outcome}{sure}, {each.tokens_used} tokens"
         if each.question == asked:
-            lines.append(_entry(each.researcher, told))
+            lines.append(_entry(each.researcher, outcome))
         else:
-            lines.append(_entry(f"{each.researcher}, because {each.reason}: {each.question}", told))
+            lines.append(_entry(f"{each.researcher}, because {each.reason}: {each.question}", outcome))
     return lines
 
 
@@ -187,7 +187,7 @@ def _visit(visit: SourceCheck) -> Iterable[RenderableType]:
 def _shaken(statement: StatementStatus) -> RenderableType:
     what = {"lost": "lost its support", "weakened": "lost part of its support"}.get(statement.support, "not checked")
     why = [f"{_markers(statement.lost)} lost"] if statement.lost else []
-    why += [f"{_markers(statement.unchecked)} could not be looked at"] if statement.unchecked else []
+    why += [f"{_markers(statement.unchecked)} could not be checked"] if statement.unchecked else []
     return _entry(f"{what}: {', '.join(why)}", statement.text)
 
 
@@ -200,7 +200,7 @@ def _colour(*, good: bool) -> str:
 
 
 def _citation(number: int, citation: Citation) -> RenderableType:
-    # A query is kept in its locator as a URL must write it, which is nothing to read.
+    # Locators of databases contain a percent-encoded query.
     place = unquote(citation.locator) if citation.source == "database" else citation.locator
     head = Text(f"[{number}] ", "bold") + Text(one_line(place), "cyan")
     if citation.title:
@@ -223,7 +223,7 @@ def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]
     if verbose:
         rounds = pluralize(cost.iterations_run, "iteration")
         spent = f"Cost: {cost.tokens_used} tokens, {rounds}, {cost.wall_time_sec:.2f} s"
-        yield _text(f"{spent}, mind {one_line(cost.model_id, 80)}")
+        yield _text(f"{spent}, model {one_line(cost.model_id, 80)}")
     else:
         yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
     note = "" if found.trace_complete else "  (incomplete: the disk was full)"
@@ -245,14 +245,14 @@ def _step(entry: TraceEntry) -> Iterable[RenderableType]:
 
 
 def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
-    """The few lines that tell what a step brought, by the fields it has."""
+    """Yield a few lines that summarize a step, depending on its fields."""
     match fields:
         case {"error": {"detail": detail}}:
             yield f"failed: {detail}"
         case {"request": {"question": question}}:
             yield f"question: {question}"
         case {"content_hash": name, "content_length": length}:
-            yield f"kept {length} bytes as {str(name)[:_SHORT_HASH]}"
+            yield f"archived {length} bytes as {str(name)[:_SHORT_HASH]}"
         case {"result": {"answer": answer, "confidence": confidence}}:
             yield f"confidence {confidence}: {answer}"
         case {"result": {"queries": [*queries]}}:
@@ -288,12 +288,12 @@ def _text(text: str) -> Text:
 
 @dataclass(frozen=True)
 class _Indented:
-    """Text a few columns in, with nothing but the text on its lines: no padding to trip over when copied."""
+    """Indented text without trailing padding, so that it copies cleanly."""
 
     text: Text
     by: int
     mark: Text | None = None
-    """What stands in the indentation of the first line."""
+    """Shown in the indentation of the first line."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         for number, line in enumerate(self.text.wrap(console, max(options.max_width - self.by, 20))):

@@ -1,54 +1,54 @@
-"""The list of commands in `--help`, in the order a person meets them, each in a few words."""
+"""Group the commands in `--help` into sections."""
 
 import click
 
 SECTIONS = {
     "Ask": {
-        "ask": "One question, and the answer with its evidence.",
-        "batch": "Many questions from a file.",
-        "resume": "Go on with a run that was cut short.",
-        "ui": "Ask, watch and read in a browser.",
+        "ask": "Ask a question and print the answer with its sources.",
+        "batch": "Ask many questions from a file.",
+        "resume": "Resume an interrupted run.",
+        "ui": "Open the browser interface.",
     },
-    "Look at a run": {
-        "traces": "The runs there are; --search finds one.",
-        "replay": "A run step by step, again, or on from a step.",
-        "report": "A run as one file to read, send or cite.",
-        "costs": "What all runs have spent.",
+    "Inspect runs": {
+        "traces": "List past runs.",
+        "replay": "Show, re-run or fork a run.",
+        "report": "Export a run as HTML, Markdown, JSON or BibTeX.",
+        "costs": "Show the costs of all runs.",
     },
     "Check": {
-        "verify": "Prove every citation of a run again.",
-        "refresh": "What a run cites, held against today.",
-        "eval": "Measure a researcher over known answers.",
-        "calibrate": "Fit confidence to results known to be right.",
+        "verify": "Verify every citation of a run.",
+        "refresh": "Check whether cited sources have changed.",
+        "eval": "Measure answers against a test suite.",
+        "calibrate": "Fit confidence scores to known results.",
     },
     "Researchers": {
-        "researchers": "Who can be asked, and how they are.",
-        "arxiv": "Papers kept to be searched offline.",
+        "researchers": "List researchers and their status.",
+        "arxiv": "Manage the offline arXiv library.",
         "serve": "Serve a researcher over MCP.",
-        "mcp-config": "What to tell an MCP host about us.",
+        "mcp-config": "Print the configuration for an MCP client.",
     },
     "Fleet": {
-        "worker": "Work for the fleet until stopped.",
-        "runs": "Look after the runs of the fleet.",
+        "worker": "Run a fleet worker.",
+        "runs": "Manage runs on the fleet.",
     },
     "Set up": {
-        "init": "Write commented files for keys and settings.",
-        "doctor": "Is everything there and well?",
-        "gc": "Find what the archive keeps for no run.",
-        "completion": "Let your shell complete our commands.",
-        "contract": "The JSON schema of results.",
+        "init": "Create commented configuration files.",
+        "doctor": "Check the installation.",
+        "gc": "Find (and delete) unused archive files.",
+        "completion": "Print a shell completion script.",
+        "contract": "Print the JSON schemas.",
     },
 }
 
 
 class Sectioned(click.Group):
-    """A group whose help has sections. A command that no section names is listed all the same."""
+    """A click group whose help has sections. Commands without a section are listed under "More"."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         named = {name for section in SECTIONS.values() for name in section}
         others = {name: each.get_short_help_str() for name, each in self.commands.items() if name not in named}
         for title, section in {**SECTIONS, "More": others}.items():
-            rows = [(f"{name:11}", told) for name, told in section.items() if name in self.commands]
+            rows = [(f"{name:11}", summary) for name, summary in section.items() if name in self.commands]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

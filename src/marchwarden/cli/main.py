@@ -1,7 +1,7 @@
-"""The `marchwarden` command: its groups, its errors, its exit codes. The only place that reads the environment.
+"""The `marchwarden` command: subcommands, error messages and exit codes. Reads the environment.
 
-Exit codes: 0 answered with evidence, 1 landed without evidence or a check failed, 2 bad input, 130 interrupted.
-Nothing heavier than click is loaded here: a command imports what it needs when it runs.
+Exit codes: 0 answered with evidence, 1 no supporting evidence or a failed check, 2 bad input, 130 interrupted.
+Imports nothing heavier than click: each command imports what it needs when it runs.
 """
 
 import atexit
@@ -43,13 +43,13 @@ LONGEST_COMPLAINT = 2_000
 @click.version_option(package_name="marchwarden", prog_name="marchwarden")
 @click.pass_context
 def marchwarden(context: click.Context) -> None:
-    """Research whose every claim leads to a verbatim excerpt of something really read.
+    """Answer questions from sources, with a verbatim quotation for every claim.
 
     \b
     marchwarden ask "What happens when the budget runs out?" --files docs/wiki
     marchwarden verify TRACE_ID
 
-    Exit codes: 0 answered with evidence, 1 landed without evidence or a check failed, 2 bad input, 130 interrupted.
+    Exit codes: 0 answered with evidence, 1 no supporting evidence or a failed check, 2 bad input, 130 interrupted.
     """
     from marchwarden.logs.setup import set_up
 
@@ -87,11 +87,11 @@ for command in (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Whatever goes wrong, a person sees one line, and the stack only when asked for."""
+    """Run the command line. Errors are one line; `MARCHWARDEN_DEBUG=1` shows the stack trace."""
     from marchwarden.settings import Settings
 
     try:
-        # Given here and not by the group: a shell that asks for completions never gets as far as that.
+        # Passed here because shell completion never runs the group callback.
         settings = Settings.of(os.environ, _dotenv())
         status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False, obj=settings)
     except click.UsageError as error:
@@ -101,19 +101,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain once more while closing it.
+        # The reader closed the pipe. Without this, Python reports the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
         if os.environ.get("MARCHWARDEN_DEBUG") == "1":
             raise
-        _fail(*_told(error))
+        _fail(*_describe(error))
     else:
         sys.exit(status if isinstance(status, int) else 0)
 
 
 def program() -> None:
-    """`main`, and the end of its process."""
+    """Run `main` and exit the process (entry point of the console script)."""
     try:
         main()
     except SystemExit as ended:
@@ -123,19 +123,19 @@ def program() -> None:
 
 
 def _end_at_once(status: int) -> None:
-    """Temporal's threads may be on their way out of Python still; one that takes itself apart meanwhile aborts."""
-    atexit._run_exitfuncs()  # noqa: SLF001 - as `multiprocessing` does before it ends a process this way
+    """Exit without finalizing Python: Temporal's threads can abort the process during finalization."""
+    atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` does the same before `os._exit`
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _describe(error: Exception) -> tuple[str, int]:
     from marchwarden.errors import InvalidInput, MarchwardenError
 
     if isinstance(error, MarchwardenError):
         return str(error), 2 if isinstance(error, InvalidInput) else 1
-    return f"an error of ours: {type(error).__name__}: {error} (MARCHWARDEN_DEBUG=1 shows where)", 1
+    return f"internal error: {type(error).__name__}: {error} (set MARCHWARDEN_DEBUG=1 to see the stack trace)", 1
 
 
 def _usage(error: click.UsageError) -> str:

@@ -1,4 +1,4 @@
-"""Long output, shown with the reader's own pager where there is somebody to page, and as it is anywhere else."""
+"""Show long output in the user's pager on a terminal, and directly otherwise."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def show(renderable: "RenderableType", console: "Console | None" = None) -> None:
-    """On a terminal too small for it, through the pager; its colours only where the terminal wants any."""
+    """Print a renderable; use the pager if it does not fit on the terminal."""
     from rich.console import Console
 
     console = console or Console(highlight=False)

@@ -1,4 +1,4 @@
-"""Progress on stderr: a live line for each researcher on a terminal, a quiet line a step anywhere else."""
+"""Show progress on stderr: a live table on a terminal, one line per step otherwise."""
 
 import logging
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 LEAD = ""
-"""Who is asked; those whom it asks in turn have names."""
+"""Key of the researcher that was asked. Researchers it dispatches have names."""
 _LONGEST = 160
 
 
 @dataclass
 class Watcher:
-    """Shows each sign of life, and remembers the last of each researcher and the trace they belong to."""
+    """Shows progress and remembers the latest state of each researcher and the trace id."""
 
     console: Console
     live: Live | None = None
@@ -44,7 +44,7 @@ class Watcher:
             self.console.print(Text(one_line(line, _LONGEST)), soft_wrap=True)
 
     def board(self) -> RenderableType:
-        """A line each: who, what it is at, what it has left, how many sources it has read."""
+        """Build a table with one row per researcher: name, step, tokens left, sources read."""
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(width=1)
         if len(self.last) > 1:
@@ -67,7 +67,7 @@ def _who(progress: Progress) -> str:
 
 
 def _left(progress: Progress) -> str:
-    """Nothing, as long as nobody has the run in hand."""
+    """Return the tokens left, or nothing before the run has started."""
     if not progress.token_budget:
         return ""
     left = max(progress.token_budget - progress.tokens_used, 0)
@@ -80,10 +80,10 @@ def _sources(progress: Progress) -> str:
 
 @contextmanager
 def progress_sink(fleet_at: str | None = None) -> Iterator[Watcher]:
-    """Watch a run; when it is interrupted, say how to go on with it, or, where a fleet does, with watching it."""
+    """Watch a run. If it is interrupted, print how to resume it (or how to keep watching it on a fleet)."""
     console = Console(stderr=True, highlight=False)
     watcher = Watcher(console)
-    # Lines of the log would tear a live display apart.
+    # Log lines would break the live display.
     if console.is_terminal and not speaks_on_stderr():
         watcher.live = Live(Text("starting"), console=console, transient=True, refresh_per_second=8)
     try:
@@ -97,5 +97,5 @@ def progress_sink(fleet_at: str | None = None) -> Iterator[Watcher]:
 
 def _way_on(trace_id: str, fleet_at: str | None) -> str:
     if fleet_at is None:
-        return f"marchwarden resume {trace_id}  goes on with this run"
-    return f"the fleet goes on with it; marchwarden runs watch {trace_id} --temporal {fleet_at}  shows how far it is"
+        return f"To continue this run: marchwarden resume {trace_id}"
+    return f"The fleet continues this run. To watch it: marchwarden runs watch {trace_id} --temporal {fleet_at}"

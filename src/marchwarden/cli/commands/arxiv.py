@@ -1,4 +1,4 @@
-"""The commands of the arXiv library: add, list, info, remove. Only `add` reaches outside."""
+"""The `arxiv` commands: add, list, info and remove papers of the offline library. Only `add` uses the network."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def arxiv() -> None:
-    """Keep papers of arXiv in a library that is searched offline.
+    """Manage a library of arXiv papers that is searched offline.
 
     \b
     marchwarden arxiv add 2104.12255
@@ -26,7 +26,7 @@ def arxiv() -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.pass_obj
 def add(settings: "Settings", ids: tuple[str, ...]) -> int:
-    """Fetch papers and keep them: the latest version, or the one the ID names.
+    """Download papers: the latest version, or the version in the ID.
 
     \b
     marchwarden arxiv add 2104.12255 quant-ph/0201082v1
@@ -50,10 +50,10 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
 
 
 @arxiv.command("list")
-@options.as_json("The list as JSON.")
+@options.as_json("Print the list as JSON.")
 @click.pass_obj
 def list_(settings: "Settings", as_json: bool) -> None:
-    """List the papers of the library, the latest addition first.
+    """List the papers in the library, newest first.
 
     \b
     marchwarden arxiv list --json
@@ -65,15 +65,15 @@ def list_(settings: "Settings", as_json: bool) -> None:
         for each in kept:
             click.echo(f"{each.paper.id}  {each.paper.citation}")
     else:
-        click.echo("no papers in the library yet; `marchwarden arxiv add ID` keeps one")
+        click.echo("no papers in the library yet; add one with `marchwarden arxiv add ID`")
 
 
 @arxiv.command()
 @click.argument("id_", metavar="ID")
-@options.as_json("The paper as JSON.")
+@options.as_json("Print the paper as JSON.")
 @click.pass_obj
 def info(settings: "Settings", id_: str, as_json: bool) -> None:
-    """Show what the library holds of a paper.
+    """Show a paper in the library.
 
     \b
     marchwarden arxiv info 2104.12255
@@ -85,7 +85,7 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
     name = ArxivId.parsed(id_)
     kept = _library(settings).kept(name)
     if kept is None:
-        raise InvalidInput(f"{name} is not in the library; `marchwarden arxiv add {name}` keeps it")
+        raise InvalidInput(f"{name} is not in the library; add it with `marchwarden arxiv add {name}`")
     described = _as_json(kept)
     if as_json:
         click.echo(json_text(described))
@@ -100,7 +100,7 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
 @click.argument("id_", metavar="ID")
 @click.pass_obj
 def remove(settings: "Settings", id_: str) -> None:
-    """Take a paper out of the library. Runs that quoted it keep what they quoted.
+    """Remove a paper from the library. Runs that cite it keep their quotations.
 
     \b
     marchwarden arxiv remove 2104.12255

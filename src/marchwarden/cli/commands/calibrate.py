@@ -1,4 +1,4 @@
-"""`marchwarden calibrate`: the rubric of confidence fitted anew to results whose truth is known."""
+"""The `calibrate` command: fit the confidence rubric to results that a suite can judge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="SUITE",
-    help="What the results are held against: one for all of them, or one for each in their order.",
+    help="Suite that judges the results: one for all files, or one per file in the same order.",
 )
-@click.option("--version", "version", default="", metavar="NAME", help="What to call the new rubric.")
-@click.option("--keep", is_flag=True, help="Keep it beside the traces, where every later run scores by it.")
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces are kept.")
+@click.option("--version", "version", default="", metavar="NAME", help="Name of the new rubric.")
+@click.option("--keep", is_flag=True, help="Save it in the trace folder, so that later runs use it.")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with traces.")
 @click.pass_obj
 def calibrate(
     settings: "Settings",
@@ -35,9 +35,9 @@ def calibrate(
     keep: bool,
     trace_dir: Path | None,
 ) -> None:
-    """Fit the rubric of confidence to results whose truth a suite knows, and print it.
+    """Fit the confidence rubric to results that a suite can judge, and print it.
 
-    RESULTS are files of `marchwarden batch` or `marchwarden eval -o`. Every file counts the same, however long.
+    RESULTS are files written by `marchwarden batch` or `marchwarden eval -o`. Every file has the same weight.
 
     \b
     marchwarden eval marches -o marches.jsonl
@@ -62,12 +62,12 @@ def _paired(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[P
     from marchwarden.errors import InvalidInput
 
     if len(suites) not in {1, len(results)}:
-        raise InvalidInput(f"{len(results)} files of results need one --suite, or as many, not {len(suites)}")
+        raise InvalidInput(f"{len(results)} result files need one --suite or one per file, not {len(suites)}")
     return list(zip(results, suites * (len(results) if len(suites) == 1 else 1), strict=True))
 
 
 def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
-    """The results of one file. A question of which the suite does not say whether it has an answer tells nothing."""
+    """Yield the results of one file. Questions that the suite does not mark as answerable or not are skipped."""
     from marchwarden.errors import InvalidInput
     from marchwarden.evaluation.judge import Judge
     from marchwarden.evaluation.report import refuse_strangers
@@ -78,13 +78,13 @@ def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
     suite, found = Suite.load(suite_name), Answers(path).read()
     refuse_strangers(suite, found)
     judge = Judge(suite)
-    told = [each for each in suite.questions if str(each.id) in found and each.answerable is not None]
-    if not told:
-        raise InvalidInput(f"{path} holds no results that the suite {suite.name} can tell right from wrong")
-    for question in told:
+    judged = [each for each in suite.questions if str(each.id) in found and each.answerable is not None]
+    if not judged:
+        raise InvalidInput(f"{path} has no results that the suite {suite.name} can judge")
+    for question in judged:
         result = found[str(question.id)]
         right = bool(question.answerable) and judge.judged(question, result).found
-        yield Weighed(result.confidence_factors, right, 1000 / len(told))
+        yield Weighed(result.confidence_factors, right, 1000 / len(judged))
 
 
 def _error(rubric: "Rubric", weighed: "Sequence[Weighed]") -> float:
@@ -102,4 +102,4 @@ def _keep(folder: Path, rubric: "Rubric") -> None:
         (folder / KEPT).write_text(rubric.toml(), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{folder / KEPT} cannot be written: {error.strerror}") from error
-    click.echo(f"kept in {folder / KEPT}; remove it to go back to what is shipped", err=True)
+    click.echo(f"saved to {folder / KEPT}; delete it to use the built-in rubric again", err=True)

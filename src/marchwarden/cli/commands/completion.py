@@ -1,4 +1,4 @@
-"""The command that teaches a shell to complete ours."""
+"""The `completion` command: print a shell completion script."""
 
 import sys
 
@@ -16,7 +16,7 @@ _HOW = {
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that lets a shell complete commands, options and their values.
+    """Print a script that completes commands, options and values in your shell.
 
     \b
     marchwarden completion bash
@@ -26,4 +26,4 @@ def completion(context: click.Context, shell: str) -> None:
     kinds: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
     click.echo(kinds[shell](context.find_root().command, {}, "marchwarden", "_MARCHWARDEN_COMPLETE").source())
     if sys.stdout.isatty():
-        click.echo(f"to keep it: {_HOW[shell]}", err=True)
+        click.echo(f"to install it: {_HOW[shell]}", err=True)

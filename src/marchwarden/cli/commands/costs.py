@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Sums by."
+    "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Group by."
 )
-@options.as_json("The sums as JSON.")
+@options.as_json("Print the sums as JSON.")
 @options.trace_dir
 @click.pass_obj
 def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) -> None:
-    """Sum what all runs have spent, from their traces and the price table.
+    """Add up the costs of all runs, from their traces and the price table.
 
     \b
     marchwarden costs --by model

@@ -1,4 +1,4 @@
-"""The command that clears the archive of bodies no run refers to any more. Looks first, deletes when told to."""
+"""The `gc` command: find archive files that no run uses, and delete them on request."""
 
 import json
 import re
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from marchwarden.storage.store import Store
 
 YOUNG_SEC = 3600
-"""A body is written before the line that names it: one this young may still be waited for."""
+"""A file is archived before its trace line is written, so newer files may still be needed."""
 _NAME = re.compile(rb"sha256:([0-9a-f]{64})")
 _BODY = re.compile(r"[0-9a-f]{62}")
 _UNFINISHED = ".keep-"
 
 
 @dataclass(frozen=True)
-class Body:
-    """A file of the archive, its size, and when it was last wanted."""
+class ArchivedFile:
+    """A file in the archive, its size and its last use."""
 
     path: Path
     size: int
@@ -32,13 +32,13 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What lies in the archive, and what of it nobody needs."""
+class ArchiveUsage:
+    """What the archive contains, and which files no run uses."""
 
     bodies: int
     size: int
     runs: int
-    unneeded: tuple[Body, ...]
+    unneeded: tuple[ArchivedFile, ...]
 
     @property
     def unneeded_size(self) -> int:
@@ -46,15 +46,15 @@ class Survey:
 
 
 @click.command()
-@click.option("--delete", is_flag=True, help="Delete them; without, they are only counted.")
-@options.as_json("The counts as JSON.")
+@click.option("--delete", is_flag=True, help="Delete the unused files instead of only counting them.")
+@options.as_json("Print the counts as JSON.")
 @options.trace_dir
 @click.pass_obj
 def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None) -> None:
-    """Find what the archive keeps for no run at all. A dry run, unless --delete.
+    """Find archive files that no run uses. Deletes nothing without --delete.
 
-    Nothing younger than an hour goes, and nothing any trace names, finished, running or damaged. To forget runs, delete
-    their `.jsonl` files in the trace folder first.
+    Files newer than an hour are kept, and so is everything a trace refers to, even an unfinished or damaged one. To
+    remove runs, delete their `.jsonl` files in the trace folder first.
 
     \b
     marchwarden gc
@@ -67,8 +67,8 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
     if not store.here:
-        raise InvalidInput(f"gc clears folders of this machine, and {store.place} is none")
-    found = surveyed(store, time.time())
+        raise InvalidInput(f"gc only works on local folders, and {store.place} is not one")
+    found = measure_usage(store, time.time())
     deleted = [body for body in found.unneeded if _deleted(body)] if delete else []
     counts = {
         "runs": found.runs,
@@ -79,33 +79,33 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
         "deleted": len(deleted),
         "deleted_bytes": sum(body.size for body in deleted),
     }
-    click.echo(json.dumps(counts) if as_json else _told(found, deleted, asked=delete))
+    click.echo(json.dumps(counts) if as_json else _summarize(found, deleted, asked=delete))
 
 
-def surveyed(store: "Store", now: float) -> Survey:
-    """Bodies first, traces second: what a run keeps meanwhile is not among the bodies seen."""
+def measure_usage(store: "Store", now: float) -> ArchiveUsage:
+    """List files before traces, so that files archived meanwhile are not considered."""
     bodies = [*_bodies(store.archive.folder)]
     traces = sorted(store.folder.glob("*.jsonl"))
     needed = {name for trace in traces for name in _named(trace)}
     unneeded = [body for body in bodies if _hash(body.path) not in needed and now - body.touched > YOUNG_SEC]
-    return Survey(len(bodies), sum(body.size for body in bodies), len(traces), tuple(unneeded))
+    return ArchiveUsage(len(bodies), sum(body.size for body in bodies), len(traces), tuple(unneeded))
 
 
-def _bodies(folder: Path) -> Iterator[Body]:
+def _bodies(folder: Path) -> Iterator[ArchivedFile]:
     for path in folder.glob("[0-9a-f][0-9a-f]/*"):
         if _BODY.fullmatch(path.name) or path.name.startswith(_UNFINISHED):
             stat = path.stat()
-            yield Body(path, stat.st_size, stat.st_mtime)
+            yield ArchivedFile(path, stat.st_size, stat.st_mtime)
 
 
 def _named(trace: Path) -> set[str]:
-    """Every body a trace names, read as bytes: a torn or damaged line counts as well."""
+    """Return every hash in a trace. Reads bytes, so incomplete and damaged lines count too."""
     from marchwarden.errors import StorageError
 
     try:
         return {match.decode() for match in _NAME.findall(trace.read_bytes())}
     except OSError as error:
-        # Without it nobody can say what it needs.
+        # Without this trace we cannot know which files it needs.
         raise StorageError(f"{trace.name} cannot be read ({error.strerror}): nothing was deleted") from error
 
 
@@ -113,8 +113,8 @@ def _hash(path: Path) -> str:
     return path.parent.name + path.name
 
 
-def _deleted(body: Body) -> bool:
-    """Whether it is gone. One that a run has wanted again since we looked stays."""
+def _deleted(body: ArchivedFile) -> bool:
+    """Delete a file and return whether it is gone. Keep it if a run used it in the meantime."""
     try:
         if body.path.stat().st_mtime != body.touched:
             return False
@@ -124,18 +124,16 @@ def _deleted(body: Body) -> bool:
     return True
 
 
-def _told(found: Survey, deleted: list[Body], *, asked: bool) -> str:
+def _summarize(found: ArchiveUsage, deleted: list[ArchivedFile], *, asked: bool) -> str:
     from marchwarden.text.plural import pluralize
 
-    lines = [
-        f"{pluralize(found.bodies, 'body', 'bodies')}, {_size(found.size)}, kept for {pluralize(found.runs, 'run')}"
-    ]
+    lines = [f"{pluralize(found.bodies, 'file')}, {_size(found.size)}, from {pluralize(found.runs, 'run')}"]
     if not found.unneeded:
-        return "\n".join([*lines, "nothing to collect"])
-    lines.append(f"{len(found.unneeded)} of them, {_size(found.unneeded_size)}, no run refers to")
+        return "\n".join([*lines, "nothing to delete"])
+    lines.append(f"{len(found.unneeded)} of them, {_size(found.unneeded_size)}, are not used by any run")
     if asked:
         freed = sum(body.size for body in deleted)
-        lines.append(f"deleted {pluralize(len(deleted), 'body', 'bodies')}, {_size(freed)}")
+        lines.append(f"deleted {pluralize(len(deleted), 'file')}, {_size(freed)}")
     else:
         lines.append("`marchwarden gc --delete` deletes them")
     return "\n".join(lines)

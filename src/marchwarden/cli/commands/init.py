@@ -1,4 +1,4 @@
-"""The first steps: what `marchwarden` alone says, and the command that writes the files one may edit."""
+"""The `init` command: create configuration files. Also holds the text that `marchwarden` prints without arguments."""
 
 import os
 from collections.abc import Iterator
@@ -13,31 +13,33 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 START = """\
-Marchwarden answers questions from what it really read, and can prove it.
+Marchwarden answers questions from sources and proves every quotation.
   marchwarden ask "Who repainted the bridge?" --files notes   from your files
   marchwarden ask "Who designed the Forth Bridge?"            from web and arXiv
-  marchwarden init, marchwarden doctor                        set up, check up
+  marchwarden init, marchwarden doctor                        set up and check
   marchwarden --help                                          everything else"""
 RESEARCHERS = """\
-# Researchers of other people: any MCP server with a tool `research` that keeps the contract.
-# `marchwarden researchers` lists them and says whether they answer.
+# Third-party researchers: any MCP server with a `research` tool that follows the contract.
+# `marchwarden researchers` lists them with their status.
 #
 # [library]
 # purpose = "Answers from the catalogue of our library."
-# scope = ["book", "author", "shelf"]     # words of the questions it is for; none means any
-# command = ["node", "library.mjs"]       # started anew for each call
-# env = ["LIBRARY_KEY"]                   # the only variables it gets
+# scope = ["book", "author", "shelf"]     # words in questions it can answer; none means any
+# command = ["node", "library.mjs"]       # started for each call
+# env = ["LIBRARY_KEY"]                   # environment variables passed to it
 #
 # [colleague]
 # url = "https://research.example.org/mcp"
-# token_env = "COLLEAGUE_TOKEN"           # the variable that holds the token it is shown
+# token_env = "COLLEAGUE_TOKEN"           # environment variable with its token
 """
 
 
 @click.command()
 @click.pass_obj
 def init(settings: "Settings") -> None:
-    """Write commented files to edit: `.env` here, researchers.toml and prices.toml in the home. Overwrites nothing.
+    """Create commented configuration files: `.env` here, researchers.toml and prices.toml in the home folder.
+
+    Existing files are not changed.
 
     \b
     marchwarden init
@@ -49,18 +51,18 @@ def init(settings: "Settings") -> None:
     }
     for path, text in files.items():
         click.echo(_written(path, text))
-    click.echo("lines in them are comments: take the # away where you want something else")
-    click.echo("next: `marchwarden doctor` says what is there and what is missing")
+    click.echo("Uncomment what you want to change.")
+    click.echo("Next: run `marchwarden doctor` to check the installation.")
 
 
 def dotenv() -> str:
-    """Every variable there is, commented out, with what it is for."""
+    """Return a `.env` file with every variable commented out and explained."""
     return "\n".join(_dotenv_lines())
 
 
 def _dotenv_lines() -> Iterator[str]:
-    yield "# What Marchwarden reads when it runs in this folder; the environment wins over it."
-    yield "# It may hold keys: keep it out of version control."
+    yield "# Marchwarden reads this file when it runs in this folder. Environment variables take precedence."
+    yield "# It may contain keys: keep it out of version control."
     for title, variables in SECTIONS.items():
         yield f"\n# {title}"
         for each in variables:
@@ -70,7 +72,7 @@ def _dotenv_lines() -> Iterator[str]:
 
 
 def _prices() -> str:
-    """The shipped table commented out: copied as it is, it would hide prices that change with a later version."""
+    """Return the built-in price table, commented out so that later versions can update the prices."""
     from importlib.resources import files
 
     shipped = files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8")
@@ -81,13 +83,13 @@ def _written(path: Path, text: str) -> str:
     from marchwarden.errors import InvalidInput
 
     if path.exists():
-        return f"kept   {path}, which is there already"
+        return f"{path} already exists; unchanged"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # For the owner alone: keys will stand in it.
+        # Readable by the owner only, because it will contain keys.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}; choose another folder") from error
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-    return f"wrote  {path}"
+    return f"created {path}"

@@ -1,4 +1,4 @@
-"""The command that holds a run against the world of today, and the looking that `verify --online` shares with it."""
+"""The `refresh` command: check whether cited sources have changed. `verify --online` shares the check."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.trace_id
-@options.as_json("Documents and statements as JSON.")
+@options.as_json("Print documents and statements as JSON.")
 @options.trace_dir
 @click.pass_obj
 def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path | None) -> int:
-    """Fetch what a run cites again, and list the statements that lost support. Exit 0 if all still stand, else 1.
+    """Fetch the cited sources again and list statements that lost their support.
+
+    Exit code 0 if every citation still holds, else 1.
 
     \b
     marchwarden refresh TRACE_ID
@@ -33,19 +35,19 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     from marchwarden.storage.store import Store
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
-    visits = visited(settings, store, trace_id)
+    visits = check_sources(settings, store, trace_id)
     result = store.reread(trace_id).result
-    said = statements(result.answer if result else "", visits)
+    found = statements(result.answer if result else "", visits)
     if as_json:
-        told = {"visits": [asdict(each) for each in visits], "statements": [each.told() for each in said]}
-        click.echo(json_text(told))
+        report = {"visits": [asdict(each) for each in visits], "statements": [each.told() for each in found]}
+        click.echo(json_text(report))
     else:
-        Console(highlight=False).print(formatter.visits(visits), formatter.statements(said), sep="\n")
+        Console(highlight=False).print(formatter.visits(visits), formatter.statements(found), sep="\n")
     return 0 if all(each.stands for each in visits) else 1
 
 
-def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[SourceCheck, ...]":
-    """Every document the run cites, looked at where it came from."""
+def check_sources(settings: "Settings", store: "Store", trace_id: str) -> "tuple[SourceCheck, ...]":
+    """Fetch every cited document from its origin and compare it with the archive."""
     from tempfile import TemporaryDirectory
 
     import anyio
@@ -54,5 +56,5 @@ def visited(settings: "Settings", store: "Store", trace_id: str) -> "tuple[Sourc
     from marchwarden.cli.source_resolver import SourceResolver
 
     record = store.reread(trace_id)
-    with TemporaryDirectory() as beside:
-        return anyio.run(recheck_sources, record, SourceResolver(record.opening, settings, Path(beside)))
+    with TemporaryDirectory() as scratch:
+        return anyio.run(recheck_sources, record, SourceResolver(record.opening, settings, Path(scratch)))

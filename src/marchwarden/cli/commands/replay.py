@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.trace_id
-@click.option("--rerun", is_flag=True, help="Run it again from trace and archive alone, and compare.")
-@click.option("--mind", metavar="MIND", help="With --from: let this mind go on, as a run of its own.")
-@click.option("--from", "step", type=click.IntRange(min=2), metavar="STEP", help="The first step that is done anew.")
-@options.as_json("The steps, the comparison or the new result as JSON.")
+@click.option("--rerun", is_flag=True, help="Re-run it offline from the trace and archive, and compare.")
+@click.option("--model", "--mind", "mind", metavar="MODEL", help="With --from: model for the forked run.")
+@click.option("--from", "step", type=click.IntRange(min=2), metavar="STEP", help="Step to restart from.")
+@options.as_json("Print the steps, the comparison or the new result as JSON.")
 @options.trace_dir
 @click.pass_obj
 def replay(
@@ -32,19 +32,19 @@ def replay(
     as_json: bool,
     trace_dir: Path | None,
 ) -> int:
-    """Show a run step by step; run it again from its trace alone; or fork it from a step, with another mind.
+    """Show a run step by step, re-run it offline, or fork it at a step with another model.
 
     \b
     marchwarden replay TRACE_ID
     marchwarden replay TRACE_ID --rerun
-    marchwarden replay TRACE_ID --mind extractive --from 4
+    marchwarden replay TRACE_ID --model extractive --from 4
     """
     from marchwarden.cli.commands.ask import forked
 
     if rerun and step:
-        raise click.UsageError("--rerun repeats a run and --from forks it: give one of them")
+        raise click.UsageError("--rerun and --from cannot be combined: use one of them")
     if mind and not step:
-        raise click.UsageError("--mind needs --from STEP: the step from which it goes on")
+        raise click.UsageError("--model needs --from STEP: the step to restart from")
     store = options.open_store(settings, trace_dir)
     if step:
         return forked(settings, store, trace_id, mind, step, as_json=as_json)
@@ -64,14 +64,14 @@ def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
         show(formatter.steps(chain.entries))
     ended = bool(chain.entries) and chain.entries[-1].action == "result"
     if chain.damage or chain.torn or not ended:
-        why = chain.damage or ("its last line is torn" if chain.torn else "it has no result yet")
-        click.echo(f"incomplete: {why}; `marchwarden resume {trace_id}` goes on where it can", err=True)
+        why = chain.damage or ("its last line is incomplete" if chain.torn else "it has no result yet")
+        click.echo(f"incomplete: {why}; run `marchwarden resume {trace_id}` to continue", err=True)
         return 1
     return 0
 
 
 def _line(entry: "TraceEntry") -> dict[str, object]:
-    """A step as it stands in the trace, without what chains it to the one before."""
+    """Return a trace entry as JSON, without its hash chain fields."""
     head = {"step": entry.step, "action": entry.action, "timestamp": entry.timestamp, "decision": entry.decision}
     return {**head, **entry.fields}
 

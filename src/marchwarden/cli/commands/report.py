@@ -1,4 +1,4 @@
-"""The command `report`: a finished run as a file to read, print, send or cite. Reaches nothing outside."""
+"""The `report` command: export a finished run as a file. Works offline."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,17 +18,15 @@ _BY_NAME = {".html": "html", ".htm": "html", ".md": "md", ".bib": "bibtex", ".js
 
 @click.command()
 @options.trace_id
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to write it; without, on stdout."
-)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the name of the output, else html.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output file. Default: stdout.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: from the output file name, else html.")
 @options.trace_dir
 @click.pass_obj
 def report(settings: "Settings", trace_id: str, output: Path | None, form: str | None, trace_dir: Path | None) -> int:
-    """Make one file of a run: the answer, and every excerpt highlighted in the text it came from.
+    """Export a run as one file: the answer, with every quotation highlighted in its source.
 
-    The HTML opens from disk and needs no network; its stamp says whether every citation could be proved just now.
-    Exit 0 if all could, else 1; the report is made in both cases.
+    The HTML file works offline and shows whether every citation was verified.
+    Exit code 0 if all citations are verified, else 1. The report is written in both cases.
 
     \b
     marchwarden report TRACE_ID -o report.html
@@ -41,16 +39,16 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
 
     bundle = load_bundle(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
     chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
-    text = _rendered(bundle, Prices.load(settings.prices), chosen)
+    text = _render(bundle, Prices.load(settings.prices), chosen)
     if output is None:
         click.echo(text.encode(errors="replace"), nl=False)
     else:
         _write(output, text)
-        click.echo(f"{output}: {_standing(bundle)}", err=True)
+        click.echo(f"{output}: {_verdict(bundle)}", err=True)
     return 0 if bundle.verified else 1
 
 
-def _rendered(bundle: "Bundle", prices: "Prices", form: str) -> str:
+def _render(bundle: "Bundle", prices: "Prices", form: str) -> str:
     from marchwarden.reports.bibliography import bibtex, csl_json
     from marchwarden.reports.json_export import as_json
     from marchwarden.reports.markdown import markdown
@@ -77,8 +75,8 @@ def _write(output: Path, text: str) -> None:
         raise InvalidInput(f"{output} cannot be written: {error.strerror}") from error
 
 
-def _standing(bundle: "Bundle") -> str:
+def _verdict(bundle: "Bundle") -> str:
     failed = sum(not check.proved for check in bundle.checks)
     return (
-        f"{failed} of {len(bundle.checks)} checks failed" if failed else f"verified, {len(bundle.checks)} checks hold"
+        f"{failed} of {len(bundle.checks)} checks failed" if failed else f"verified, {len(bundle.checks)} checks passed"
     )

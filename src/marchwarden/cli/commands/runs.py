@@ -1,4 +1,4 @@
-"""The commands that look after the runs of the fleet: list, watch, cancel, retry."""
+"""The `runs` commands: list, watch, cancel and retry runs on the fleet."""
 
 import json
 from typing import TYPE_CHECKING, TypeVar
@@ -18,13 +18,17 @@ T = TypeVar("T")
 
 STATES = ("running", "completed", "failed", "canceled", "terminated", "timedout")
 temporal = click.option(
-    "--temporal", required=True, metavar="HOST:PORT", envvar="MARCHWARDEN_TEMPORAL", help="The Temporal server."
+    "--temporal",
+    required=True,
+    metavar="HOST:PORT",
+    envvar="MARCHWARDEN_TEMPORAL",
+    help="Address of the Temporal server.",
 )
 
 
 @click.group()
 def runs() -> None:
-    """Look after the runs of the fleet.
+    """Manage runs on the fleet.
 
     \b
     marchwarden runs list --temporal 127.0.0.1:7233
@@ -34,12 +38,12 @@ def runs() -> None:
 
 @runs.command("list")
 @temporal
-@click.option("--state", type=click.Choice(STATES), help="Only those.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="The latest so many.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, a line each.")
+@click.option("--state", type=click.Choice(STATES), help="Only runs in this state.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number of runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
 def list_runs(settings: "Settings", temporal: str, state: str | None, limit: int, as_json: bool) -> None:
-    """List the runs there are, the latest first.
+    """List runs, newest first.
 
     \b
     marchwarden runs list --temporal 127.0.0.1:7233 --state failed
@@ -57,10 +61,10 @@ def list_runs(settings: "Settings", temporal: str, state: str | None, limit: int
 @runs.command()
 @click.argument("trace_id")
 @temporal
-@click.option("--json", "as_json", is_flag=True, help="Only the ResearchResult, as JSON, on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the ResearchResult, as JSON.")
 @click.pass_obj
 def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> int:
-    """Watch a run until it is over, and see its answer.
+    """Watch a run until it finishes, and print its answer.
 
     \b
     marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
@@ -79,7 +83,7 @@ def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> 
 @temporal
 @click.pass_obj
 def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
-    """Stop a run: nothing more is spent on it.
+    """Stop a run. No more tokens are spent on it.
 
     \b
     marchwarden runs cancel TRACE_ID --temporal 127.0.0.1:7233
@@ -87,7 +91,7 @@ def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
     from marchwarden.temporal.runs import cancel as cancelled
 
     _through(settings, temporal, lambda client: cancelled(client, trace_id))
-    click.echo(f"cancelled; `marchwarden runs retry {trace_id}` goes on with it", err=True)
+    click.echo(f"cancelled; `marchwarden runs retry {trace_id}` resumes it", err=True)
 
 
 @runs.command()
@@ -95,7 +99,7 @@ def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
 @temporal
 @click.pass_obj
 def retry(settings: "Settings", trace_id: str, temporal: str) -> None:
-    """Go on with a run that failed or was cancelled, from its trace.
+    """Resume a failed or cancelled run from its trace.
 
     \b
     marchwarden runs retry TRACE_ID --temporal 127.0.0.1:7233
@@ -103,7 +107,7 @@ def retry(settings: "Settings", trace_id: str, temporal: str) -> None:
     from marchwarden.temporal.runs import retry as retried
 
     _through(settings, temporal, lambda client: retried(client, trace_id))
-    click.echo(f"under way again; `marchwarden runs watch {trace_id}` shows it", err=True)
+    click.echo(f"restarted; watch it with `marchwarden runs watch {trace_id}`", err=True)
 
 
 def _through(settings: "Settings", address: str, work: "Callable[[Client], Awaitable[T]]") -> T:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@options.as_json("The list as JSON.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@options.as_json("Print the list as JSON.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of runs.")
 @click.option(
-    "--search", "words", metavar="WORDS", help="Only runs whose question, answer or sources have all of them."
+    "--search", "words", metavar="WORDS", help="Only runs whose question, answer or sources contain all these words."
 )
 @options.trace_dir
 @click.pass_obj
 def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, trace_dir: Path | None) -> None:
-    """List the runs, the latest first.
+    """List past runs, newest first.
 
     \b
     marchwarden traces --limit 5
@@ -41,15 +41,15 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
     elif found:
         show(formatter.traces(found))
         if len(ids) > len(found):
-            click.echo(f"{len(found)} of {len(ids)}; --limit {len(ids)} lists them all", err=True)
+            click.echo(f"showing {len(found)} of {len(ids)}; --limit {len(ids)} shows all", err=True)
     elif words is None:
-        click.echo(f"no runs in {store.place} yet; `marchwarden ask` makes one")
+        click.echo(f"no runs in {store.place} yet; start one with `marchwarden ask`")
     else:
-        click.echo("no run has all of these words; `marchwarden traces` lists every run")
+        click.echo("no run contains all of these words; `marchwarden traces` lists every run")
 
 
 def _searched(store: "Store", words: str) -> list[str]:
-    """The runs that have all the words. Reads two lines of each trace, so that a thousand of them are no matter."""
+    """Return the ids of matching runs. Reads only two lines of each trace, so it stays fast with thousands of runs."""
     from marchwarden.audit.catalog import RunCatalog, searched
 
     return [run.trace_id for run in searched(RunCatalog(store).runs(), words)]

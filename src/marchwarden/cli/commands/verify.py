@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.trace_id
-@click.option("--online", is_flag=True, help="Then fetch what it cites again, and say how each document stands today.")
-@options.as_json("The checks as JSON.")
+@click.option("--online", is_flag=True, help="Also fetch the cited documents again and report what changed.")
+@options.as_json("Print the checks as JSON.")
 @options.trace_dir
 @click.pass_obj
 def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, trace_dir: Path | None) -> int:
-    """Prove every citation of a run again, with no model and, unless --online, no network. Exit 0 if all hold, else 1.
+    """Verify every citation of a run, without a model and (unless --online) without network.
+
+    Exit code 0 if every check passes, else 1.
 
     \b
     marchwarden verify TRACE_ID
@@ -28,19 +30,19 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
     """
     from rich.console import Console
 
-    from marchwarden.audit.verify import verify as verified
+    from marchwarden.audit.verify import verify as verify_run
     from marchwarden.cli import formatter
-    from marchwarden.cli.commands.refresh import visited
+    from marchwarden.cli.commands.refresh import check_sources
 
     store = options.open_store(settings, trace_dir)
-    checks = verified(store, trace_id)
+    checks = verify_run(store, trace_id)
     console = Console(highlight=False)
     if not as_json:
         console.print(formatter.checks(checks), soft_wrap=True)
-    visits = visited(settings, store, trace_id) if online else ()
+    visits = check_sources(settings, store, trace_id) if online else ()
     if as_json:
-        told = [asdict(check) for check in checks]
-        found = {"checks": told, "visits": [asdict(visit) for visit in visits]} if online else told
+        checked = [asdict(check) for check in checks]
+        found = {"checks": checked, "visits": [asdict(visit) for visit in visits]} if online else checked
         click.echo(json_text(found))
     elif online:
         console.print(formatter.visits(visits))
