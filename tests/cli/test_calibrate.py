@@ -49,8 +49,8 @@ def test_several_files_may_be_of_several_suites(shell):
         (["results.jsonl"], "--suite"),
         (["nothing.jsonl", "--suite", "small"], "nothing.jsonl"),
         (["results.jsonl", "--suite", "others"], "are they of another suite?"),
-        (["results.jsonl", "--suite", "small", "--suite", "small"], "need one --suite, or as many"),
-        (["empty.jsonl", "--suite", "small"], "no results that the suite small can tell"),
+        (["results.jsonl", "--suite", "small", "--suite", "small"], "need one --suite or one per file"),
+        (["empty.jsonl", "--suite", "small"], "no results that the suite small can judge"),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_in_one_line(shell, arguments, expected):

@@ -42,7 +42,7 @@ def test_a_fresh_home_without_keys_and_offline_is_not_broken(shell: Shell):
 def test_it_reads_well_at_eighty_columns(shell: Shell):
     done = shell.run("doctor", "--offline")
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert done.stdout.splitlines()[-1] == "nothing is broken"
+    assert done.stdout.splitlines()[-1] == "No problems found"
     assert "Wikipedia" not in done.stdout
 
 

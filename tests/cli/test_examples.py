@@ -124,7 +124,7 @@ def test_what_a_script_would_want_can_be_had_as_json(path: str):
 
 def test_the_exit_codes_stand_in_the_help(shell: Shell):
     told = shell.run("--help").stdout
-    assert all(code in told for code in ("0 answered", "1 landed", "2 bad input", "130 interrupted"))
+    assert all(code in told for code in ("0 answered", "1 no supporting evidence", "2 bad input", "130 interrupted"))
 
 
 def test_every_command_stands_in_a_section_of_the_help():

@@ -14,7 +14,7 @@ from tests.test_contract import a_result
 RESULT = """\
 It opened in 1931. [1]
 
-Confidence 0.60: few sources
+Confidence 0.60: Few sources
   independent sources 1 · authority medium · match 0.90 · no contradiction ·
   within budget · recency unknown
 
@@ -52,7 +52,7 @@ def test_a_result_reads_from_the_answer_down_to_its_trace():
 
 def test_verbose_adds_iterations_and_an_incomplete_trace_says_so():
     told = shown(formatter.result(a_result().model_copy(update={"trace_complete": False}), verbose=True))
-    assert "Cost: 10 tokens, 1 iteration, 0.10 s, mind m" in told
+    assert "Cost: 10 tokens, 1 iteration, 0.10 s, model m" in told
     assert "incomplete: the disk was full" in told
 
 

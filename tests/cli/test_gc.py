@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.audit.verify import verify
-from marchwarden.cli.commands.gc import surveyed
+from marchwarden.cli.commands.gc import measure_usage
 from marchwarden.core.digest import digest
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
@@ -41,8 +41,8 @@ def test_a_dry_run_counts_and_deletes_nothing(shell: Shell, store: Store):
     done = shell.run("gc")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "3 bodies, 6.5 KB, kept for 1 run",
-        "1 of them, 4.0 KB, no run refers to",
+        "3 files, 6.5 KB, from 1 run",
+        "1 of them, 4.0 KB, are not used by any run",
         "`marchwarden gc --delete` deletes them",
     ]
     assert store.archive.load(stray)
@@ -56,7 +56,7 @@ def test_told_to_it_deletes_what_no_run_refers_to_and_every_run_still_holds(shel
     assert (counts["unneeded"], counts["deleted"], counts["deleted_bytes"]) == (7, 7, 49)
     assert not any(store.archive.path(name).exists() for name in strays)
     assert all(check.proved for run in runs for check in verify(store, run))
-    assert shell.run("gc").stdout.endswith("nothing to collect\n")
+    assert shell.run("gc").stdout.endswith("nothing to delete\n")
 
 
 def test_a_run_that_is_forgotten_takes_its_bodies_along_but_not_those_it_shares(shell: Shell, store: Store):
@@ -120,7 +120,7 @@ def test_a_trace_that_cannot_be_read_stops_everything(shell: Shell, store: Store
 
 
 def test_an_empty_home_has_nothing_to_collect(shell: Shell):
-    assert shell.run("gc").stdout == "0 bodies, 0 bytes, kept for 0 runs\nnothing to collect\n"
+    assert shell.run("gc").stdout == "0 files, 0 bytes, from 0 runs\nnothing to delete\n"
 
 
 def test_of_a_thousand_runs_none_is_passed_over(store: Store):
@@ -131,5 +131,5 @@ def test_of_a_thousand_runs_none_is_passed_over(store: Store):
     for number in range(1000):
         said = "".join(f'{{"content_hash":"{lot.choice(names[:200])}","text":"{"x" * 40}"}}\n' for _ in range(20))
         (store.folder / f"{number}.jsonl").write_text(said)
-    found = surveyed(store, time.time())
+    found = measure_usage(store, time.time())
     assert (found.runs, len(found.unneeded)) == (1000, 100)

@@ -36,15 +36,15 @@ def test_init_writes_three_files_of_comments_and_says_so(shell: Shell):
     for path in files:
         assert all(not line or line.startswith("#") for line in path.read_text().splitlines())
         assert path.stat().st_mode & 0o077 == 0
-        assert f"wrote  {path.name if path.name == '.env' else path}" in done.stdout
+        assert f"created {path.name if path.name == '.env' else path}" in done.stdout
     assert shell.run("doctor", "--offline").returncode == 0
 
 
 def test_what_is_there_is_never_overwritten(shell: Shell):
     (shell.folder / ".env").write_text("TAVILY_API_KEY=mine\n")
-    assert "kept   .env" in shell.run("init").stdout
+    assert ".env already exists; unchanged" in shell.run("init").stdout
     assert (shell.folder / ".env").read_text() == "TAVILY_API_KEY=mine\n"
-    assert shell.run("init").stdout.count("kept") == 3
+    assert shell.run("init").stdout.count("already exists; unchanged") == 3
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(shell: Shell):

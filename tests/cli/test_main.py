@@ -128,7 +128,7 @@ def test_a_run_is_listed_shown_proved_rerun_and_found_damaged(run, folder, tmp_p
     assert all(action in shown.stdout for action in ("start", "plan", "search", "fetch", "read", "conclude", "result"))
     assert "identical" in run("replay", trace_id, "--rerun").stdout
     proved = run("verify", trace_id)
-    assert (proved.returncode, "verified" in proved.stdout) == (0, True)
+    assert (proved.returncode, "Verified" in proved.stdout) == (0, True)
     path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
     path.write_bytes(path.read_bytes().replace(b"1931", b"1932", 1))
     damaged = run("verify", trace_id)

@@ -26,7 +26,7 @@ def test_the_web_of_today_is_held_against_a_run(run, world: World):
     refreshed = run("refresh", trace_id, **world.environ())
     assert refreshed.returncode == 1
     assert re.search(r"lost its support: \[\d\] lost\n +In 2024 an average of 18,400 vehicles", refreshed.stdout)
-    assert "Maud Ferris" not in refreshed.stdout.partition("Statements to look at again")[2]
+    assert "Maud Ferris" not in refreshed.stdout.partition("Statements to check")[2]
     assert max(map(len, refreshed.stdout.splitlines())) <= 80
     assert "\x1b" not in refreshed.stdout
 
@@ -64,10 +64,10 @@ unknown here [4] shelf [/bold] 3
              only the oracle [red]knows
 cited documents: 1 alive, 1 gone, 1 unknown here
 
-Statements to look at again
-  - lost part of its support: [2] lost, [4] could not be looked at
+Statements to check
+  - lost part of its support: [2] lost, [4] could not be checked
       The bridge [bold]opened in 1931. [1][2][4]
-  - not checked: [4] could not be looked at
+  - not checked: [4] could not be checked
       So it is. [4]
 """
 
@@ -93,7 +93,7 @@ def test_documents_and_statements_are_shown_in_eighty_columns_and_act_on_nothing
     console = Console(file=output, width=80, color_system=None)
     console.print(Group(formatter.visits(visits), formatter.statements(said)))
     assert output.getvalue() == SHOWN
-    assert "every statement still has its support" in shown(formatter.statements(said[1:2]))
+    assert "Every statement is still supported" in shown(formatter.statements(said[1:2]))
     assert shown(formatter.visits([])) == "cited documents: none\n"
 
 

@@ -43,7 +43,7 @@ NAMES = {"r.html": "<!doctype", "r.md": "# ", "r.bib": "@misc", "r.json": "{", "
 def test_the_name_of_the_file_says_the_format(store: Store, tmp_path: Path, name: str):
     done = reported(store, written(store, Told("One. [1]", [SPAN])), "-o", tmp_path / name)
     assert (done.return_value, done.stdout) == (0, "")
-    assert done.stderr.endswith("verified, 4 checks hold\n")
+    assert done.stderr.endswith("verified, 4 checks passed\n")
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(NAMES[name])
 
 

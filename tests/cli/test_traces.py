@@ -43,4 +43,4 @@ def test_nothing_found_says_what_to_do_next(shell: Shell):
 def test_more_than_is_listed_is_told(shell: Shell):
     done = shell.run("traces", "--limit", "1")
     assert done.stdout.count("?") == 1
-    assert done.stderr == "1 of 2; --limit 2 lists them all\n"
+    assert done.stderr == "showing 1 of 2; --limit 2 shows all\n"

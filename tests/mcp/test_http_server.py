@@ -175,11 +175,11 @@ async def test_a_signal_ends_the_server_quietly(sent: signal.Signals) -> None:
     script = (
         "import anyio, functools\n"
         "from marchwarden.mcp.http_server import serve_http\n"
-        "from marchwarden.mcp.clients import House, Terms\n"
+        "from marchwarden.mcp.clients import ServiceConfig, ServiceLimits\n"
         "from marchwarden.mcp.service import Service\n"
         "from tests.mcp.scripted import Endless, server_of\n"
         "say = functools.partial(print, flush=True)\n"
-        "server = server_of(Endless(), Service(House(Terms(drain=0))))\n"
+        "server = server_of(Endless(), Service(ServiceConfig(ServiceLimits(drain=0))))\n"
         "anyio.run(functools.partial(serve_http, server, '127.0.0.1', 0, announce=say))\n"
     )
     async with await anyio.open_process([sys.executable, "-c", script]) as process:
