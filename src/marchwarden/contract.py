@@ -140,9 +140,22 @@ class Citation(_Sent):
 
 
 class Gap(_Sent):
+    """Something the answer lacks. `locator` is the document or search that failed, where the gap is about one."""
+
     topic: str
     category: GapCategory
     detail: str
+    locator: str | None = None
+
+
+class SourceConflict(_Sent):
+    """Two citations that differ about the same thing. `one` and `other` are their numbers in the answer, from 1."""
+
+    topic: str
+    kind: str
+    stance: str
+    one: int = Field(ge=1)
+    other: int = Field(ge=1)
 
 
 class DiscoveryEvent(_Sent):
@@ -206,6 +219,7 @@ class ResearchResult(_Sent):
     trace_id: str
     trace_complete: bool = True
     dispatches: tuple[Dispatch, ...] = ()
+    conflicts: tuple[SourceConflict, ...] = ()
 
     def _repr_html_(self) -> str:
         """How a notebook shows it; the view is loaded only there."""

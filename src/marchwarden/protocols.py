@@ -1,4 +1,4 @@
-"""The three seams of Marchwarden: where evidence comes from, who decides, who can be asked."""
+"""The three interfaces of Marchwarden: `Source`, `Mind` and `Researcher`. Start reading here."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Quer
 from marchwarden.core.passages import Passage
 
 StatusCallback = Callable[[str], Coroutine[object, object, None]]
-"""Takes a line about work in progress."""
+"""Callback for status messages."""
 
 
 class Source(Protocol):
-    """Where evidence comes from. Raises `SourceError` and nothing else; never touches budget, trace or archive."""
+    """Searches and fetches evidence. Raises only `SourceError`; never accesses the budget, trace or archive."""
 
     @property
     def name(self) -> str:
-        """What its citations call it: `file`, `web`."""
+        """The name in its citations, for example `file` or `web`."""
         ...
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """What is needed to build it again, for the trace. Plain JSON, never a secret."""
+        """What the trace needs to rebuild this source. Plain JSON without secrets."""
         ...
 
     async def ready(self, tell: StatusCallback) -> None:
-        """Do what must be done before the first search, such as indexing. Not charged to the run's time."""
+        """Prepare for the first search, for example by indexing. The time is not charged to the run."""
         ...
 
     def guide(self) -> str:
-        """What a mind must know to write good queries for it, such as a schema; often nothing. Asked once ready."""
+        """Return what a mind needs to write good queries, such as a schema. Called after `ready`; often empty."""
         ...
 
     async def search(self, query: Query) -> Sequence[Hit]: ...
@@ -39,19 +39,22 @@ class Source(Protocol):
     async def fetch(self, hit: Hit) -> Document: ...
 
     def notices(self) -> Sequence[str]:
-        """What it had to leave out so far and why: unreadable files, refused folders."""
+        """List what was skipped so far and why, such as unreadable files."""
         ...
 
 
 class Mind(Protocol):
-    """Who decides. Sees the notebook, answers with ids; raises `MindError` and nothing else."""
+    """Decides what to search, what matters and what it means.
+
+    Reads the notebook and answers with evidence ids. Raises only `MindError`.
+    """
 
     @property
     def model_id(self) -> str: ...
 
     @property
     def conclusion_tokens(self) -> int:
-        """What concluding may cost at most: kept back from the start. 0 where concluding is free."""
+        """The most tokens `conclude` may cost, reserved from the start. 0 if concluding is free."""
         ...
 
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]: ...
@@ -63,7 +66,10 @@ class Mind(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """One sign of life of a run: the step it is at and what it has spent so far."""
+    """One progress report: the current step and what the run has spent so far.
+
+    `researcher` names the researcher that a PI passes on; empty for the run itself.
+    """
 
     trace_id: str
     step: str
@@ -72,17 +78,18 @@ class Progress:
     tokens_used: int = 0
     token_budget: int = 0
     sources: int = 0
+    researcher: str = ""
 
 
 ProgressSink = Callable[[Progress], Awaitable[None]]
 
 
 async def ignore_progress(_progress: Progress) -> None:
-    """The sink of those who do not watch."""
+    """Discard progress reports."""
 
 
 class Researcher(Protocol):
-    """Who can be asked: an Investigator, a RemoteResearcher, the PI."""
+    """Answers questions: an `Investigator`, a `RemoteResearcher` or the PI."""
 
     async def research(
         self,
@@ -97,8 +104,23 @@ class Researcher(Protocol):
 
 @runtime_checkable
 class Resumable(Researcher, Protocol):
-    """A researcher that can be told which run a question belongs to, and goes on with it where it has begun."""
+    """A researcher that takes a run id, and continues the run if it exists."""
 
-    async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
+    async def run_request(
+        self, request: ResearchRequest, trace_id: str | None = None, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult: ...
+
+
+async def send_request(
+    researcher: Researcher,
+    request: ResearchRequest,
+    trace_id: str | None = None,
+    *,
+    progress: ProgressSink = ignore_progress,
+) -> ResearchResult:
+    """Send a request to any researcher. One that does not take run ids chooses its own."""
+    if isinstance(researcher, Resumable):
+        return await researcher.run_request(request, trace_id, progress=progress)
+    return await researcher.research(
+        request.question, request.context, request.depth, request.constraints, progress=progress
+    )

@@ -8,8 +8,7 @@ import pytest
 from marchwarden.audit.verify import verify
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.orchestrator.external import ExternalRegistry
-from marchwarden.orchestrator.health import healths
+from marchwarden.orchestrator.external import ExternalRegistry, check_health
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.storage.store import Store
@@ -59,9 +58,9 @@ async def test_one_that_fails_in_its_own_way_is_a_gap_and_the_answer_still_lands
 
 @needs_node
 async def test_health_says_what_is_up_and_what_is_down(tmp_path):
-    (well,) = await healths(a_registry(tmp_path, "well"))
+    (well,) = await check_health(a_registry(tmp_path, "well"))
     assert (well.well, well.contract, well.purpose) == (True, "v1", "Answers from a catalogue.")
-    (newer,) = await healths(a_registry(tmp_path, "newer"))
+    (newer,) = await check_health(a_registry(tmp_path, "newer"))
     assert not newer.well
     assert "contract v9" in newer.state
 
@@ -69,7 +68,7 @@ async def test_health_says_what_is_up_and_what_is_down(tmp_path):
 async def test_a_command_that_does_not_exist_is_down_not_an_error(tmp_path):
     path = tmp_path / "researchers.toml"
     path.write_text("[ghost]\ncommand = ['no-such-command-anywhere']\n")
-    (ghost,) = await healths(ExternalRegistry.load(path, {}))
+    (ghost,) = await check_health(ExternalRegistry.load(path, {}))
     assert not ghost.well
 
 

@@ -14,7 +14,7 @@ from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.mcp.server import build_server
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
-from marchwarden.orchestrator.dispatch import run_of
+from marchwarden.orchestrator.dispatch import run_id_for
 from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.orchestrator.pi import PURPOSE
 from marchwarden.orchestrator.roster import Roster
@@ -164,7 +164,7 @@ async def test_a_fork_has_another_mind_conclude_from_the_same_answers(tmp_path):
     assert await holds(tmp_path, forked)
 
 
-async def test_a_trace_that_does_not_say_who_was_there_is_no_run_of_a_pi(tmp_path):
+async def test_a_trace_that_does_not_say_who_was_there_is_no_run_id_for_a_pi(tmp_path):
     alone = await an_investigator(tmp_path).research(OPENING)
     with pytest.raises(MalformedTrace, match="which researchers"):
         await rerun(Store(tmp_path), alone.trace_id, ExtractiveMind(), rebuild_pi_offline)
@@ -190,5 +190,5 @@ async def test_a_pi_cut_short_while_a_researcher_works_goes_on_with_that_researc
     resumed = await a_pi(tmp_path / "cut", {"library": an_investigator(tmp_path / "cut", source=fresh)}).resume(begun)
     assert not set(searched) & set(fresh.calls)
     assert {*differences(undisturbed, resumed)} <= {"trace_id", "dispatches"}
-    assert [each.trace_id for each in resumed.dispatches] == [run_of(begun, 1)]
+    assert [each.trace_id for each in resumed.dispatches] == [run_id_for(begun, 1)]
     assert len(Store(tmp_path / "cut").traces()) == 2

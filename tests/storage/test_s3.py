@@ -112,7 +112,7 @@ async def test_a_trace_changed_in_the_bucket_is_noticed(tmp_path, place, service
 
 async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goes_on(tmp_path, place, service):
     store, trace_id = at(place, service, tmp_path), str(uuid4())
-    request_of = investigator(store).opening
+    request_of = investigator(store).header
     opening = request_of(ResearchRequest(question=QUESTION))
     first, second = store.take_up(trace_id, opening), store.take_up(trace_id, opening)
     second.note("search", "bridges", "first come", {"result": []})
@@ -120,17 +120,17 @@ async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goe
         first.note("search", "rivers", "too late", {"result": []})
     assert [entry.action for entry in store.chain(trace_id).entries] == ["start", "search"]
     source = MemorySource()
-    result = await investigator(store, source).take_up(trace_id, ResearchRequest(question=QUESTION))
+    result = await investigator(store, source).run_request(ResearchRequest(question=QUESTION), trace_id)
     assert result.trace_id == trace_id
     assert result.citations
 
 
 async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_late(tmp_path, place, service):
     store, trace_id, request = at(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
-    late = store.take_up(trace_id, investigator(store).opening(request))
-    result = await investigator(store).take_up(trace_id, request)
+    late = store.take_up(trace_id, investigator(store).header(request))
+    result = await investigator(store).run_request(request, trace_id)
     kept = store.content(trace_id)
-    assert await investigator(store).take_up(trace_id, request) == result
+    assert await investigator(store).run_request(request, trace_id) == result
     late.note("result", "", "too late", {"result": {}})
     late.close()
     assert store.content(trace_id) == kept

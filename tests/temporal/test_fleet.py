@@ -54,9 +54,9 @@ async def test_a_researcher_answers_through_the_engine_as_it_does_here(tmp_path,
     trace_id = str(uuid4())
     source = MemorySource()
     async with Crew(tmp_path / "fleet", {"library": source}).at_work(server) as fleet:
-        there = await fleet.take_up(trace_id, REQUEST)
+        there = await fleet.run_request(REQUEST, trace_id)
         asked = len(source.calls)
-        again = await fleet.take_up(trace_id, REQUEST)
+        again = await fleet.run_request(REQUEST, trace_id)
     assert alike(here, there) == set()
     assert there.trace_id == trace_id
     assert again == there
@@ -91,7 +91,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
 
     async def ask() -> None:
         try:
-            await fleet.take_up(trace_id, REQUEST)
+            await fleet.run_request(REQUEST, trace_id)
         except RunFailed as error:
             failed.append(str(error))
 
@@ -107,7 +107,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
         searched = [call for call in source.calls if call.startswith("search")]
         source.sleeps = False
         await retry(fleet.client, trace_id)
-        result = await fleet.take_up(trace_id, REQUEST)
+        result = await fleet.run_request(REQUEST, trace_id)
         assert result.citations
         again = [call for call in source.calls if call.startswith("search")]
         assert again[: len(searched)] == searched

@@ -109,12 +109,23 @@ def _divergence(group: ExceptionGroup) -> Exception:
 
 def differences(one: ResearchResult, other: ResearchResult) -> tuple[str, ...]:
     """The fields that are not the same in both, wall time aside."""
-    left, right = _comparable(one), _comparable(other)
-    return tuple(name for name in left if left[name] != right[name])
+    left, right = _comparable(one, exclude_unset=True), _comparable(other)
+    return tuple(name for name, value in left.items() if value != _limited_to(value, right[name]))
 
 
-def _comparable(result: ResearchResult) -> dict[str, object]:
-    return result.model_dump(mode="json", exclude={"cost_metadata": {"wall_time_sec"}})
+def _comparable(result: ResearchResult, *, exclude_unset: bool = False) -> dict[str, object]:
+    excluded = {"cost_metadata": {"wall_time_sec"}}
+    return result.model_dump(mode="json", exclude=excluded, exclude_unset=exclude_unset)
+
+
+def _limited_to(fields: object, value: object) -> object:
+    """Drop fields that the recorded value does not have, because they were added to the contract later."""
+    match fields, value:
+        case dict(), dict():
+            return {name: _limited_to(fields[name], each) for name, each in value.items() if name in fields}
+        case list(), list() if len(fields) == len(value):
+            return [_limited_to(field, each) for field, each in zip(fields, value, strict=True)]
+    return value
 
 
 @contextmanager

@@ -108,8 +108,7 @@ def _researchers(settings: "Settings") -> list[Finding]:
     import anyio
 
     from marchwarden.errors import InvalidInput
-    from marchwarden.orchestrator.external import ExternalRegistry
-    from marchwarden.orchestrator.health import healths
+    from marchwarden.orchestrator.external import ExternalRegistry, check_health
 
     try:
         registry = ExternalRegistry.load(settings.researchers, settings.environ)
@@ -123,5 +122,5 @@ def _researchers(settings: "Settings") -> list[Finding]:
         else Finding(
             f"researcher {each.name}", "broken", each.state, f"start it, or take it out of {settings.researchers}"
         )
-        for each in anyio.run(healths, registry)
+        for each in anyio.run(check_health, registry)
     ]

@@ -1,4 +1,4 @@
-"""Format results, traces and checks for the terminal. Pure functions that return rich renderables; nothing is printed here.
+"""Format results, traces and checks for the terminal. Returns rich renderables and prints nothing.
 
 Text from outside is shown as plain text, with control characters removed.
 """
@@ -21,7 +21,7 @@ from marchwarden.text.sanitize import one_line, printable
 
 if TYPE_CHECKING:
     from marchwarden.cli.commands.doctor import Finding
-    from marchwarden.orchestrator.health import Health
+    from marchwarden.orchestrator.external import Health
 
 _BANDS = (
     (0.9, "Several strong sources agree"),

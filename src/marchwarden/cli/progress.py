@@ -34,11 +34,11 @@ class Watcher:
 
     async def report(self, progress: Progress) -> None:
         self.trace_id = progress.trace_id or self.trace_id
-        self.last[_who(progress)] = progress
+        self.last[progress.researcher] = progress
         if self.live is not None:
             self.live.update(self.board())
         elif not speaks_on_stderr(logging.INFO):
-            who = f"{_who(progress)}: " if _who(progress) else ""
+            who = f"{progress.researcher}: " if progress.researcher else ""
             counted_so_far = f" ({_left(progress)}, {_sources(progress)})" if progress.token_budget else ""
             line = f"{who}{progress.message}{counted_so_far}"
             self.console.print(Text(one_line(line, _LONGEST)), soft_wrap=True)
@@ -58,12 +58,6 @@ class Watcher:
             mark = self.spinner if who == LEAD else ""
             table.add_row(mark, *named, doing, Text(_left(progress)), Text(_sources(progress)))
         return table
-
-
-def _who(progress: Progress) -> str:
-    """A PI passes on the steps of those it asks as `web search`."""
-    who, _, _step = progress.step.rpartition(" ")
-    return who
 
 
 def _left(progress: Progress) -> str:

@@ -45,7 +45,7 @@ def fleet_ask(
         from marchwarden.temporal.researcher import TemporalResearcher, new_id
 
         asked = TemporalResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
-        return await asked.take_up(new_id(trace_id), request, progress=sink)
+        return await asked.run_request(request, new_id(trace_id), progress=sink)
 
     return work
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, StorageError
 from marchwarden.evaluation.suite import Id
-from marchwarden.protocols import Researcher, Resumable
+from marchwarden.protocols import Researcher, send_request
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,7 @@ async def answer_all(
 
 
 async def _answered(researcher: Researcher, task: Task, named: Callable[[Task], str] | None) -> bytes:
-    request = task.request
-    if named and isinstance(researcher, Resumable):
-        found = await researcher.take_up(named(task), request)
-    else:
-        found = await researcher.research(request.question, request.context, request.depth, request.constraints)
+    found = await send_request(researcher, task.request, named(task) if named else None)
     return json.dumps({"id": task.id, "result": found.model_dump(mode="json")}, ensure_ascii=False).encode() + b"\n"
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory
-from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook, Stance
+from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, SourceConflict
+from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
 from marchwarden.core.tables import parted
 from marchwarden.evidence.independence import independent_sources
 from marchwarden.text.numbers import Figure, parse_numbers
@@ -21,7 +21,7 @@ ONLY_NEAR: Final = 0.3
 """A match below it: what is said comes near the question and does not answer it."""
 CLOSEST: Final = "Closest found:"
 
-_DIFFER: Final[Mapping[Stance, str]] = {
+_DIFFER: Final[Mapping[str, str]] = {
     "supports": "Sources agree about {}",
     "contradicts": "Sources disagree about {}",
     "qualifies": "One source qualifies what another says about {}",
@@ -49,6 +49,7 @@ class Grounded:
     discoveries: tuple[DiscoveryEvent, ...]
     independent_sources: int
     contradicted: bool
+    conflicts: tuple[SourceConflict, ...] = ()
     claimed: int = 0
     unsupported: int = 0
 
@@ -58,9 +59,9 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
     cited = _Citations(notebook)
     statements, gaps = _stated(draft, cited)
     conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
-    compared = [_compared(each, draft.match, cited) for each in conflicts]
+    reported = tuple(_cited_conflict(each, draft.match, cited) for each in conflicts)
     behind = tuple(cited.excerpts)
-    said = [*statements, *compared]
+    said = [*statements, *map(_comparison, reported)]
     unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
     return Grounded(
         answer="\n\n".join([*said, *_aside(draft, cited)] if said else [NO_ANSWER]),
@@ -70,6 +71,7 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
         discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
         independent_sources=independent_sources(behind),
         contradicted=bool(unsettled),
+        conflicts=reported,
         claimed=len(draft.claims),
         unsupported=len(draft.claims) - len(statements),
     )
@@ -93,9 +95,19 @@ def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
     return statements, gaps
 
 
-def _compared(conflict: Conflict, match: float, cited: "_Citations") -> str:
+def _cited_conflict(conflict: Conflict, match: float, cited: "_Citations") -> SourceConflict:
     one, other = cited.number(conflict.one, match), cited.number(conflict.other, match)
-    return f"{_DIFFER[conflict.stance].format(without_markers(conflict.topic))}: compare [{one}] with [{other}]."
+    topic = without_markers(conflict.topic)
+    return SourceConflict(topic=topic, kind=conflict.kind, stance=conflict.stance, one=one, other=other)
+
+
+def conflict_sentence(conflict: SourceConflict) -> str:
+    """Describe a conflict: `Sources disagree about the length of the bridge`."""
+    return _DIFFER.get(conflict.stance, _DIFFER["contradicts"]).format(conflict.topic)
+
+
+def _comparison(conflict: SourceConflict) -> str:
+    return f"{conflict_sentence(conflict)}: compare [{conflict.one}] with [{conflict.other}]."
 
 
 def _aside(draft: Draft, cited: "_Citations") -> list[str]:

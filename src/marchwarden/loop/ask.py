@@ -1,4 +1,4 @@
-"""The one synchronous door, for a prompt or a notebook where nothing is awaited."""
+"""The synchronous `ask()`, for scripts, the interactive prompt and notebooks."""
 
 from functools import partial
 
@@ -15,6 +15,6 @@ def ask(
     depth: str = Depth.BALANCED,
     constraints: ResearchConstraints | None = None,
 ) -> ResearchResult:
-    """Ask a researcher and wait. Works inside a running event loop too, because it brings one of its own."""
+    """Ask a researcher and wait for the result. Runs its own event loop in a thread, so it works anywhere."""
     with start_blocking_portal() as portal:
         return portal.call(partial(researcher.research, question, context, depth, constraints))

@@ -1,10 +1,10 @@
-"""The one loop every researcher runs: plan, search, fetch, read, again while it is worth it, conclude, ground.
+"""The research loop: plan, then search, fetch and read until the question is answered, then conclude and ground.
 
-An Investigator is a source and a mind; an investigation is one question under one budget. The loop alone pays and
-records. Whatever fails outside becomes a gap; only a caller's mistake or a cancellation ends a run without a result.
+An `Investigator` combines a source and a mind; an `Investigation` is one run of it. Only the loop spends budget and
+records steps. External failures become gaps. A run ends without a result only if it is cancelled.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
@@ -13,31 +13,27 @@ import anyio
 from pydantic import TypeAdapter
 
 from marchwarden.contract import Gap, GapCategory, ResearchRequest, ResearchResult
-from marchwarden.core.budget import WALL_TIME_SEC, Budget
-from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan, Query, Reading
+from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Reading
 from marchwarden.errors import ArchiveDamaged, SourceError
-from marchwarden.evidence.confidence import Rubric
-from marchwarden.evidence.grounding import grounded
 from marchwarden.evidence.ranking import PassageIndex, ReadingList, reading_list
-from marchwarden.loop.mind_calls import MindCalls
 from marchwarden.loop.recorded import RecordedResearcher
-from marchwarden.loop.result import RunFacts, build_result
-from marchwarden.protocols import Mind, Progress, ProgressSink, Source
-from marchwarden.storage.record import RunHeader, RunRecord
+from marchwarden.loop.run import ResearchRun
+from marchwarden.protocols import Mind, ProgressSink, Source
+from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from marchwarden.text.plural import pluralize
 
 T = TypeVar("T")
 
 LONGEST_QUERY: Final = 2_000
-"""Room for a query in a language of its own, such as SQL; a provider with a shorter limit keeps it itself."""
-QUERIES_A_ROUND: Final = 6
+"""Long enough for SQL. Providers with a shorter limit enforce it themselves."""
+QUERIES_PER_ROUND: Final = 6
 _NOTICES: Final = TypeAdapter(tuple[str, ...])
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long one step may take, and how much of what is left one round may use."""
+    """Time limits per step, and the share of the remaining budget that one iteration may use."""
 
     search_seconds: float = 30.0
     fetch_seconds: float = 30.0
@@ -46,113 +42,96 @@ class Pace:
 
 
 class Investigator(RecordedResearcher):
-    """A researcher: a source, a mind, and the loop between them."""
+    """A researcher that answers from one source."""
 
     def __init__(
         self, source: Source, mind: Mind, *, store: Store, fallback: Mind, name: str = "", pace: Pace | None = None
     ) -> None:
-        super().__init__(store)
+        super().__init__(mind, store=store, fallback=fallback, name=name or source.name)
         self.source = source
-        self.mind = mind
-        self.fallback = fallback
-        self.name = name or source.name
         self.pace = pace or Pace()
 
-    def opening(self, request: ResearchRequest) -> RunHeader:
-        return RunHeader(
-            request=request,
-            researcher=self.name,
-            source=self.source.name,
-            settings=self.source.settings,
-            model_id=self.mind.model_id,
-            conclusion_tokens=self.mind.conclusion_tokens,
-        )
+    @property
+    def source_name(self) -> str:
+        return self.source.name
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return self.source.settings
 
     async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
         return await Investigation(self, request, record, progress).run()
 
 
-class Investigation:
-    """One question on its way to a result."""
+class Investigation(ResearchRun):
+    """One run of an `Investigator`."""
 
     def __init__(
         self, investigator: Investigator, request: ResearchRequest, record: RunRecord, progress: ProgressSink
     ) -> None:
-        limits, mind = request.limits(), investigator.mind
+        super().__init__(investigator, request, record, progress)
         self.source = investigator.source
         self.pace = investigator.pace
-        self.rubric = Rubric.kept_in(investigator.store.folder)
-        self.record = record
-        self.progress = progress
-        self.depth = request.depth
-        self.notebook = Notebook(request.question, request.context or "")
         self.index = PassageIndex(self.notebook)
-        self.budget = Budget(
-            limits, wall_time_sec=WALL_TIME_SEC[request.depth], conclusion_tokens=mind.conclusion_tokens
-        )
-        self.thinking = MindCalls(mind, investigator.fallback, self.budget, record, self.notebook)
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.failures: list[Gap] = []
 
+    @property
+    def sources_read(self) -> int:
+        return self.budget.sources_used
+
     async def run(self) -> ResearchResult:
         await self._prepare()
         queries = await self._plan()
-        going_on = bool(queries)
-        while going_on and self._can_go_on(queries):
+        worth_continuing = bool(queries)
+        while worth_continuing and self._can_continue(queries):
             self.budget.begin_iteration()
             await self._search(queries)
             await self._fetch()
-            queries, going_on = await self._read()
-        return self._landed(await self._conclude())
+            queries, worth_continuing = await self._read()
+        return self._finish(await self._conclude())
 
     async def _prepare(self) -> None:
         try:
             await self.source.ready(partial(self._report, "prepare"))
         except SourceError as error:
-            self._could_not(self.source.name, error)
+            self._add_failure(self.source.name, error)
         self.notebook.guide = self.source.guide()
         self.record.start_clock()
 
     async def _plan(self) -> Sequence[Query]:
         await self._report("plan", "planning what to look for")
-        plan = await self.thinking.think(
-            "plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins"
-        )
-        plan = plan or Plan((Query(self.notebook.question),))
-        self.notebook.aspects = plan.aspects
-        return self._new(plan.queries)
+        plan = await self._ask_for_plan() or Plan((Query(self.notebook.question),))
+        return self._new_queries(plan.queries)
 
-    def _can_go_on(self, queries: Sequence[Query]) -> bool:
-        """Whether another round may begin; if not, what was left undone for it is booked as a shortage."""
+    def _can_continue(self, queries: Sequence[Query]) -> bool:
+        """Check whether the budget allows another iteration. If not, record what is left undone."""
         left = self.budget.left()
-        ran_out = {
-            f"all {self.budget.limits.max_iterations} iterations were used": left.iterations == 0,
-            f"the {self.budget.limits.token_budget} tokens were used": left.tokens == 0,
-            f"all {self.budget.limits.max_sources} sources were fetched": bool(queries) and left.sources == 0,
+        limits = {
+            f"all {self.limits.max_iterations} iterations were used": left.iterations == 0,
+            f"the {self.limits.token_budget} tokens were used": left.tokens == 0,
+            f"all {self.limits.max_sources} sources were fetched": bool(queries) and left.sources == 0,
             f"the {self.budget.wall_time_sec:g} seconds were over": left.seconds == 0,
         }
-        short = [what for what, it_did in ran_out.items() if it_did]
-        for what in short:
-            self.budget.run_short(f"{what} before {_named(queries) or 'everything found was read'}")
-        return not short
+        return not self._has_run_short(limits, _describe(queries) or "everything found was read")
 
     async def _search(self, queries: Sequence[Query]) -> None:
-        await self._report("search", f"searching: {_named(queries)}" if queries else "nothing new to search")
+        await self._report("search", f"searching: {_describe(queries)}" if queries else "nothing new to search")
         self.notebook.queries.extend(queries)
-        answers = await self._side_by_side([partial(self._hits_of, query) for query in queries])
+        answers = await self._run_all([partial(self._search_one, query) for query in queries])
         for query, answer in zip(queries, answers, strict=True):
             if isinstance(answer, SourceError):
-                self._could_not(f"search: {query.text}", answer)
+                self._add_failure(f"search: {query.text}", answer, locator=f"search: {query.text}")
                 continue
             for hit in answer:
                 known = self.hits.get(hit.locator)
                 if known is None or hit.score > known.score:
                     self.hits[hit.locator] = hit
 
-    async def _hits_of(self, query: Query) -> Sequence[Hit] | SourceError:
+    async def _search_one(self, query: Query) -> Sequence[Hit] | SourceError:
         async def perform() -> Sequence[Hit]:
-            return await self._in_time(lambda: self.source.search(query), self.pace.search_seconds)
+            return await self._with_timeout(lambda: self.source.search(query), self.pace.search_seconds)
 
         why = f"iteration {self.budget.iterations_run}: {query.aspect or 'the question'}"
         try:
@@ -161,18 +140,18 @@ class Investigation:
             return error
 
     async def _fetch(self) -> None:
-        chosen = self._chosen()
+        chosen = self._choose_hits()
         if chosen:
             await self._report("fetch", f"reading {len(chosen)} of {len(self.hits)} sources found")
-        fetched = await self._side_by_side([partial(self._document_of, hit) for hit in chosen])
+        fetched = await self._run_all([partial(self._fetch_one, hit) for hit in chosen])
         for hit, document in zip(chosen, fetched, strict=True):
             if isinstance(document, SourceError):
-                self._could_not(hit.locator, document)
+                self._add_failure(hit.locator, document, locator=hit.locator)
             elif document.text_hash not in {each.text_hash for each in self.notebook.documents}:
                 self.notebook.add(document)
 
-    def _chosen(self) -> list[Hit]:
-        """The best hits not tried yet, as many as this round's share of the sources allows."""
+    def _choose_hits(self) -> list[Hit]:
+        """Choose the best untried hits, up to this iteration's share of the sources."""
         waiting = [hit for hit in self.hits.values() if hit.locator not in self.tried]
         waiting.sort(key=lambda hit: (-hit.score, hit.locator))
         left = self.budget.left()
@@ -181,9 +160,9 @@ class Investigation:
         self.tried.update(hit.locator for hit in chosen)
         return chosen
 
-    async def _document_of(self, hit: Hit) -> Document | SourceError:
+    async def _fetch_one(self, hit: Hit) -> Document | SourceError:
         async def perform() -> Document:
-            return await self._in_time(lambda: self.source.fetch(hit), self.pace.fetch_seconds)
+            return await self._with_timeout(lambda: self.source.fetch(hit), self.pace.fetch_seconds)
 
         why = f"score {hit.score:.2f} in iteration {self.budget.iterations_run}"
         try:
@@ -194,11 +173,11 @@ class Investigation:
             return SourceError(str(error))
 
     async def _read(self) -> tuple[Sequence[Query], bool]:
-        """Read the best passages; returns what to ask next and whether going on is worth it."""
-        listed = self._reading_list()
+        """Read the best passages. Returns the next queries and whether to continue."""
+        listed = self._choose_passages()
         count = len(listed.passages)
         await self._report("read", f"reading {pluralize(count, 'passage')}")
-        reading = await self.thinking.think(
+        reading = await self.mind_calls.think(
             "read",
             Reading,
             lambda mind, allowed: mind.read(self.notebook, listed.passages, allowed),
@@ -207,7 +186,7 @@ class Investigation:
         if reading is None:
             return (), False
         self.notebook.note(reading, listed.passages)
-        queries = self._new(reading.follow_ups)
+        queries = self._new_queries(reading.follow_ups)
         if reading.satisfied:
             return queries, False
         if listed.unaffordable and not listed.passages:
@@ -215,8 +194,8 @@ class Investigation:
             return queries, False
         return queries, bool(queries or listed.unaffordable or reading.unread)
 
-    def _reading_list(self) -> ReadingList:
-        """The best unread passages within this round's share of the tokens, or, if none fits, within all of them."""
+    def _choose_passages(self) -> ReadingList:
+        """Choose the best unread passages that fit this iteration's share of the tokens, or all tokens if none fits."""
         left = self.budget.left()
         share = left.tokens if left.iterations == 0 else round(left.tokens * self.pace.share_of_tokens)
         chosen = reading_list(self.index, share)
@@ -226,34 +205,18 @@ class Investigation:
 
     async def _conclude(self) -> Draft:
         await self._report("conclude", "weighing the evidence")
-        why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth looking for"
-        draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
-        if draft and draft.left_undone:
-            self.budget.run_short(draft.left_undone)
-        return draft or Draft()
+        return await self._ask_for_draft("nothing more is worth looking for")
 
-    def _landed(self, draft: Draft) -> ResearchResult:
-        for error in self.thinking.failures:
-            self._could_not("mind", error)
-        checked = grounded(draft, self.notebook)
-        pluralize = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        told = {"result": pluralize, "rubric": self.rubric.told()}
-        ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
+    def _finish(self, draft: Draft) -> ResearchResult:
+        for error in self.mind_calls.failures:
+            self._add_failure("mind", error)
+        checked = self._ground(draft)
         notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
-        flight = RunFacts(
-            trace_id=self.record.trace_id,
-            source=self.source.name,
-            model_id=self.thinking.mind.model_id,
-            began_on=self.record.began_on,
-            elapsed=self.record.elapsed,
-            failures=tuple(self.failures),
-            left_out=_NOTICES.validate_python(notices.fields["result"]),
-            rubric=Rubric.again(ground.fields.get("rubric")),
-        )
-        return build_result(draft, checked, self.notebook, self.budget, flight)
+        left_out = _NOTICES.validate_python(notices.fields["result"])
+        return self._build_result(draft, checked, self.failures, left_out)
 
-    async def _in_time(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
-        """A search or fetch within its own bound and the run's, whichever is nearer."""
+    async def _with_timeout(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
+        """Run a search or fetch within its own time limit and the time left for the run."""
         left = self.budget.left().seconds
         try:
             with anyio.fail_after(min(seconds, left)):
@@ -263,46 +226,33 @@ class Investigation:
                 raise SourceError("the run's time was over", GapCategory.BUDGET_EXHAUSTED) from error
             raise SourceError(f"no answer within {seconds:g} s") from error
 
-    async def _side_by_side(self, performances: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
-        """All at once; the results in the order they were asked for, whatever order they arrive in."""
+    async def _run_all(self, tasks: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+        """Run all tasks concurrently. Returns the results in the order of the tasks."""
         results: dict[int, T] = {}
 
         async def perform(at: int) -> None:
-            results[at] = await performances[at]()
+            results[at] = await tasks[at]()
 
         async with anyio.create_task_group() as group:
-            for at in range(len(performances)):
+            for at in range(len(tasks)):
                 group.start_soon(perform, at)
         self.budget.at(self.record.elapsed)
-        return [results[at] for at in range(len(performances))]
+        return [results[at] for at in range(len(tasks))]
 
-    def _new(self, queries: Sequence[Query]) -> list[Query]:
-        """The queries not asked yet, each once, no longer and no more than a search should be given."""
+    def _new_queries(self, queries: Sequence[Query]) -> list[Query]:
+        """Return queries that were not sent yet, without duplicates, cut to the allowed length and number."""
         asked = {query.text for query in self.notebook.queries}
         aspects = {query.text.strip()[:LONGEST_QUERY]: query.aspect for query in queries}
-        new = [text for text in aspects if text and text not in asked][:QUERIES_A_ROUND]
-        domains, question = self.budget.limits.domains, self.notebook.question
-        return [Query(text, aspects[text], domains, self.depth, question) for text in new]
+        new = [text for text in aspects if text and text not in asked][:QUERIES_PER_ROUND]
+        domains, question = self.limits.domains, self.notebook.question
+        return [Query(text, aspects[text], domains, self.request.depth, question) for text in new]
 
-    def _could_not(self, topic: str, error: SourceError) -> None:
+    def _add_failure(self, topic: str, error: SourceError, locator: str | None = None) -> None:
         if error.category is GapCategory.BUDGET_EXHAUSTED:
             self.budget.run_short(f"{topic}: {error.detail}")
         else:
-            self.failures.append(Gap(topic=topic, category=error.category, detail=error.detail))
-
-    async def _report(self, step: str, message: str) -> None:
-        await self.progress(
-            Progress(
-                trace_id=self.record.trace_id,
-                step=step,
-                message=message,
-                iteration=self.budget.iterations_run,
-                tokens_used=self.budget.tokens_used,
-                token_budget=self.budget.limits.token_budget,
-                sources=self.budget.sources_used,
-            )
-        )
+            self.failures.append(Gap(topic=topic, category=error.category, detail=error.detail, locator=locator))
 
 
-def _named(queries: Sequence[Query]) -> str:
+def _describe(queries: Sequence[Query]) -> str:
     return "; ".join(query.text for query in queries)

@@ -1,6 +1,6 @@
-"""Thinking: a mind asked under an allowance, and the embedded one in its place where it fails.
+"""Calls to a mind within the budget, with the extractive mind as the fallback.
 
-What a thought costs is booked before anybody looks at it. Knows nothing of sources.
+The cost of a call is charged before its value is used. Does not know sources.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,12 +16,12 @@ from marchwarden.protocols import Mind
 from marchwarden.storage.record import RunRecord, ThinkAction, ThinkStep
 
 Value = TypeVar("Value", Plan, Reading, Draft)
-Ask = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
+MindCall = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
 
 
 @dataclass
 class MindCalls:
-    """The two minds of one run. `failures` is what went wrong with them."""
+    """The mind of one run and its fallback. `failures` lists failed calls."""
 
     mind: Mind
     fallback: Mind
@@ -30,8 +30,8 @@ class MindCalls:
     notebook: Notebook
     failures: list[SourceError] = field(default_factory=list)
 
-    async def think(self, action: ThinkAction, kind: type[Value], ask: Ask[Value], why: str) -> Value | None:
-        """Ask the mind, and where it fails the fallback; None when both do."""
+    async def think(self, action: ThinkAction, kind: type[Value], ask: MindCall[Value], why: str) -> Value | None:
+        """Call the mind, then the fallback if it fails. Returns None if both fail."""
         for mind in [self.mind] if self.mind is self.fallback else [self.mind, self.fallback]:
             left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
             step = ThinkStep(
@@ -42,25 +42,25 @@ class MindCalls:
                 numbering=self.notebook.numbering,
             )
             try:
-                thought = await self.record.think(step, kind, self._timed(ask, mind, left, action), why)
+                thought = await self.record.think(step, kind, self._with_timeout(ask, mind, left, action), why)
             except MindError as error:
-                self._book(error.tokens, left, action)
+                self._charge(error.tokens, left, action)
                 if isinstance(error, TooLittleLeft):
                     self.budget.run_short(f"too little was left for {mind.model_id} to {action}: {error.detail}")
                 self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))
                 continue
-            self._book(thought.tokens, left, action)
+            self._charge(thought.tokens, left, action)
             return thought.value
         return None
 
-    def _book(self, tokens: int, left: Allowance, action: ThinkAction) -> None:
+    def _charge(self, tokens: int, left: Allowance, action: ThinkAction) -> None:
         self.budget.at(self.record.elapsed)
         self.budget.charge(tokens, left, f"the mind ({action})")
 
-    def _timed(
-        self, ask: Ask[Value], mind: Mind, left: Allowance, action: ThinkAction
+    def _with_timeout(
+        self, ask: MindCall[Value], mind: Mind, left: Allowance, action: ThinkAction
     ) -> Callable[[], Awaitable[Thought[Value]]]:
-        """The fallback's conclusion is never cut off: it needs no one outside, and something must land."""
+        """Add the time limit. The fallback's conclusion has none: it is local, and a run must return a result."""
 
         async def perform() -> Thought[Value]:
             if mind is self.fallback and action == "conclude":
@@ -69,7 +69,7 @@ class MindCalls:
                 with anyio.fail_after(left.seconds):
                     return await ask(mind, left)
             except TimeoutError as error:
-                # What it had spent by then nobody can say: it is taken to be all it might.
+                # The real cost is unknown, so charge the maximum.
                 raise MindError(f"no answer within {left.seconds:.0f} s", left.tokens) from error
 
         return perform

@@ -1,6 +1,6 @@
-"""Recorded: a researcher whose every run is on disk, and so can be asked, resumed, walked again and forked.
+"""The base of every researcher whose runs are recorded and can be resumed, re-run and forked.
 
-Knows how runs begin and end, not what happens in between.
+Controls how runs start and end. The subclass does the research.
 """
 
 from abc import ABC, abstractmethod
@@ -13,28 +13,48 @@ from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, Re
 from marchwarden.core.request import parse_request
 from marchwarden.errors import TraceHeld
 from marchwarden.logs import log_event, timed, trace_context
-from marchwarden.protocols import ProgressSink, ignore_progress
+from marchwarden.protocols import Mind, ProgressSink, ignore_progress
 from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
 
-PATIENCE_SEC: Final = 10.0
-"""For one who writes the same trace: who was killed lets go at once, who was told to stop does so soon after."""
-_LOOK_SEC: Final = 0.1
+LOCK_TIMEOUT_SEC: Final = 10.0
+"""How long to wait for another process that writes the same trace. A killed process releases it immediately."""
+_LOCK_POLL_SEC: Final = 0.1
 
 
 class RecordedResearcher(ABC):
-    """Whoever extends it says how a run is opened, and does the research."""
+    """A researcher with a mind, a free fallback mind and a store for its runs."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, mind: Mind, *, store: Store, fallback: Mind, name: str) -> None:
+        self.mind = mind
         self.store = store
+        self.fallback = fallback
+        self.name = name
 
+    @property
     @abstractmethod
-    def opening(self, request: ResearchRequest) -> RunHeader:
-        """What the first line of a run's trace says."""
+    def source_name(self) -> str:
+        """The source as the trace names it."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> Mapping[str, object]:
+        """What the trace needs to rebuild this researcher."""
 
     @abstractmethod
     async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
-        """One question from its first step to its result, recalled from the record as far as that reaches."""
+        """Answer one request. Steps that the record contains are recalled, not repeated."""
+
+    def header(self, request: ResearchRequest) -> RunHeader:
+        """Return the first line of a run's trace."""
+        return RunHeader(
+            request=request,
+            researcher=self.name,
+            source=self.source_name,
+            settings=self.settings,
+            model_id=self.mind.model_id,
+            conclusion_tokens=self.mind.conclusion_tokens,
+        )
 
     async def research(
         self,
@@ -45,67 +65,67 @@ class RecordedResearcher(ABC):
         *,
         progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
-        """Answer one question. Always lands a result, unless the question itself is refused (`InvalidInput`)."""
+        """Answer one question. Always returns a result, unless the arguments are invalid (`InvalidInput`)."""
         request = parse_request(
             {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
         )
-        return await self._finished(request, self.store.begin(self.opening(request)), progress)
+        return await self.run_request(request, progress=progress)
 
-    async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
+    async def run_request(
+        self, request: ResearchRequest, trace_id: str | None = None, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
-        """Answer under an id given beforehand; where that run has begun, it is finished as it was asked."""
-        record = await self._held(trace_id, request)
-        if record.result is not None:
-            record.close()
-            return record.result
-        return await self._finished(record.opening.request, record, progress)
+        """Answer a request. If a run with this id exists, finish that run as it was requested."""
+        if trace_id is None:
+            return await self._run(self.store.begin(self.header(request)), progress)
+        return await self._finish(await self._open_record(trace_id, request), progress)
 
     async def resume(self, trace_id: str, *, progress: ProgressSink = ignore_progress) -> ResearchResult:
-        """Finish a run that was cut short; what its trace holds is not done again."""
-        record = self.store.reopen(trace_id)
-        if record.result is not None:
-            record.close()
-            return record.result
-        return await self._finished(record.opening.request, record, progress)
+        """Finish an interrupted run. Recorded steps are not repeated."""
+        return await self._finish(self.store.reopen(trace_id), progress)
 
     async def rerun(self, trace_id: str, *, rethink: bool) -> ResearchResult:
-        """Walk a finished run again from its trace and archive alone."""
-        record = self.store.reread(trace_id, rethink=rethink)
-        return await self._finished(record.opening.request, record, ignore_progress)
+        """Re-run a finished run from its trace and archive only."""
+        return await self._run(self.store.reread(trace_id, rethink=rethink), ignore_progress)
 
     async def fork(
         self, trace_id: str, before_step: int, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
-        """Go on from a step of another run as a run of its own, with this mind instead of the one it had."""
-        request = self.store.reread(trace_id).opening.request
-        record = self.store.fork(trace_id, before_step, self.opening(request))
-        return await self._finished(request, record, progress)
+        """Continue another run from a step as a new run, with this researcher's mind."""
+        header = self.header(self.store.reread(trace_id).opening.request)
+        return await self._run(self.store.fork(trace_id, before_step, header), progress)
 
-    async def _finished(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
-        async def land() -> ResearchResult:
+    async def _finish(self, record: RunRecord, progress: ProgressSink) -> ResearchResult:
+        if record.result is not None:
+            record.close()
+            return record.result
+        return await self._run(record, progress)
+
+    async def _run(self, record: RunRecord, progress: ProgressSink) -> ResearchResult:
+        header = record.opening
+        request = header.request
+
+        async def work() -> ResearchResult:
             return record.finish(await self.investigate(request, record, progress))
 
-        opening = record.opening
         with trace_context(record.trace_id):
-            log_event("run begins", researcher=opening.researcher, model=opening.model_id, question=request.question)
+            log_event("run begins", researcher=header.researcher, model=header.model_id, question=request.question)
             try:
-                return await timed("run ends", land, _in_short)
+                return await timed("run ends", work, _summary)
             finally:
                 record.close()
 
-    async def _held(self, trace_id: str, request: ResearchRequest) -> RunRecord:
-        """The record, once whoever wrote it before is done, stopped or dead."""
-        with anyio.move_on_after(PATIENCE_SEC):
+    async def _open_record(self, trace_id: str, request: ResearchRequest) -> RunRecord:
+        """Wait until no other process writes this trace, then open or create it."""
+        with anyio.move_on_after(LOCK_TIMEOUT_SEC):
             while True:
                 try:
-                    return self.store.take_up(trace_id, self.opening(request))
+                    return self.store.take_up(trace_id, self.header(request))
                 except TraceHeld:
-                    await anyio.sleep(_LOOK_SEC)
+                    await anyio.sleep(_LOCK_POLL_SEC)
         raise TraceHeld(f"trace {trace_id} is still being written by another process")
 
 
-def _in_short(result: ResearchResult) -> Mapping[str, object]:
+def _summary(result: ResearchResult) -> Mapping[str, object]:
     cost = result.cost_metadata
     return {
         "confidence": result.confidence,

@@ -1,4 +1,4 @@
-"""Landing: a conclusion turned into the result a caller gets. Knows what happened in a run, not how."""
+"""Builds the `ResearchResult` from a draft, its grounding and the facts of the run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from marchwarden.evidence.confidence import Rubric, recency
 from marchwarden.evidence.grounding import Grounded, highest_authority
 from marchwarden.evidence.link_leads import from_links
 
-# The loop alone knows whether the budget ran out, and grounding alone whether sources disagree.
-_NOT_FOR_A_MIND_TO_SAY: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})
+# Only the loop knows whether the budget ran out, and only grounding whether sources disagree.
+_NOT_DECIDED_BY_MINDS: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is known of a run once it has concluded."""
+    """Facts about a run after its conclusion."""
 
     trace_id: str
     source: str
@@ -31,32 +31,33 @@ class RunFacts:
 
 
 def build_result(
-    draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: RunFacts
+    draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, facts: RunFacts
 ) -> ResearchResult:
-    """Say what is missing, and score what was grounded."""
+    """Add gaps, leads and the confidence to the grounded answer."""
     found = (*checked.discoveries, *notebook.discoveries)
-    weighed = factors(draft, checked, budget, flight.began_on)
+    weights = factors(draft, checked, budget, facts.began_on)
     return ResearchResult(
         answer=checked.answer,
         citations=checked.citations,
-        gaps=tuple(_gaps(draft, checked, notebook, budget, flight)),
+        gaps=tuple(_gaps(draft, checked, notebook, budget, facts)),
         discovery_events=(*found, *from_links(checked.documents, found)),
         open_questions=draft.open_questions,
-        confidence=flight.rubric.score(weighed),
-        confidence_factors=weighed,
+        conflicts=checked.conflicts,
+        confidence=facts.rubric.score(weights),
+        confidence_factors=weights,
         cost_metadata=CostMetadata(
             tokens_used=budget.tokens_used,
             iterations_run=budget.iterations_run,
-            wall_time_sec=round(flight.elapsed, 3),
+            wall_time_sec=round(facts.elapsed, 3),
             budget_exhausted=budget.exhausted,
-            model_id=flight.model_id,
+            model_id=facts.model_id,
         ),
-        trace_id=flight.trace_id,
+        trace_id=facts.trace_id,
     )
 
 
 def factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> ConfidenceFactors:
-    """What the confidence in a conclusion is made of."""
+    """Compute the factors of the confidence."""
     dates = [document.published for document in checked.documents if document.published]
     return ConfidenceFactors(
         num_corroborating_sources=checked.independent_sources,
@@ -68,10 +69,10 @@ def factors(draft: Draft, checked: Grounded, budget: Budget, today: date) -> Con
     )
 
 
-def _gaps(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, flight: RunFacts) -> Sequence[Gap]:
-    gaps = [gap for gap in draft.gaps if gap.category not in _NOT_FOR_A_MIND_TO_SAY]
-    gaps += [*checked.gaps, *flight.failures]
-    gaps += [Gap(topic=flight.source, category=GapCategory.ACCESS_DENIED, detail=each) for each in flight.left_out]
+def _gaps(draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, facts: RunFacts) -> Sequence[Gap]:
+    gaps = [gap for gap in draft.gaps if gap.category not in _NOT_DECIDED_BY_MINDS]
+    gaps += [*checked.gaps, *facts.failures]
+    gaps += [Gap(topic=facts.source, category=GapCategory.ACCESS_DENIED, detail=each) for each in facts.left_out]
     if budget.exhausted:
         short = "; ".join(budget.shortages)
         gaps.append(Gap(topic=notebook.question, category=GapCategory.BUDGET_EXHAUSTED, detail=short))

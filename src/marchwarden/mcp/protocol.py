@@ -37,7 +37,8 @@ class ProgressCounter:
 
 def format_progress(progress: Progress) -> str:
     """One sign of life as a person reads it; the trace id is in it from the first one on."""
-    told = f"{one_line(progress.step, 60).replace(':', ' ')}: {one_line(progress.message)}"
+    step = f"{progress.researcher} {progress.step}".strip()
+    told = f"{one_line(step, 60).replace(':', ' ')}: {one_line(progress.message)}"
     return f"{told} [iteration {progress.iteration}, {progress.sources} sources, trace {progress.trace_id}]"
 
 
@@ -48,7 +49,10 @@ def parse_progress(done: float, total: float | None, message: str | None) -> Pro
     if told is None:
         return Progress("", "working", one_line(message or ""), tokens_used=used, token_budget=budget)
     step, text, iteration, sources, trace_id = told.groups()
-    return Progress(one_line(trace_id), one_line(step), one_line(text), int(iteration), used, budget, int(sources))
+    researcher, _, step = one_line(step).rpartition(" ")
+    return Progress(
+        one_line(trace_id), step, one_line(text), int(iteration), used, budget, int(sources), researcher=researcher
+    )
 
 
 def _whole(number: float) -> int:

@@ -23,7 +23,7 @@ from marchwarden.mcp.run import SharedRun
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.spans import Spans
 from marchwarden.mcp.usage import UsageTracker
-from marchwarden.protocols import Progress, Researcher, Resumable
+from marchwarden.protocols import Progress, Researcher, Resumable, send_request
 
 log: Final = logging.getLogger(__name__)
 
@@ -158,18 +158,15 @@ class RunPool:
                 self._books.begin(run)
             run.tell(progress)
 
-        asked = run.request
         if self._resumable is None:
-            return await self._researcher.research(
-                asked.question, asked.context, asked.depth, asked.constraints, progress=hear
-            )
+            return await send_request(self._researcher, run.request, progress=hear)
         try:
-            return await self._resumable.take_up(run.trace_id, asked, progress=hear)
+            return await self._resumable.run_request(run.request, run.trace_id, progress=hear)
         except MalformedTrace:
             log.warning("run %s cannot be gone on with; it is begun anew", run.trace_id)
             run.trace_id, run.booked = str(uuid4()), 0
             self._books.begin(run)
-            return await self._resumable.take_up(run.trace_id, asked, progress=hear)
+            return await self._resumable.run_request(run.request, run.trace_id, progress=hear)
 
     def _tell_waiting(self, run: SharedRun) -> None:
         if run.trace_id:
@@ -183,7 +180,7 @@ class RunPool:
         """The same for two calls that would do the same: question, context, depth, limits, and how this researcher
         would go about it. Callers never join each other.
         """
-        told = self._recorded.opening(request).fields("") if self._recorded else {}
+        told = self._recorded.header(request).fields("") if self._recorded else {}
         how = {name: value for name, value in told.items() if name != "request"}
         what = [caller.name, request.question, request.context, request.depth, request.limits().model_dump(), how]
         return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()

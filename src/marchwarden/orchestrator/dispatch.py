@@ -1,6 +1,7 @@
-"""Dispatching: errands sent to their researchers side by side, each within its grant, its time, and the record.
+"""Sends assignments to researchers in parallel, each with its own budget and time limit.
 
-Whatever a researcher does, the others go on: one that dies, hangs or breaks the contract has given no answer.
+A researcher that crashes, times out, violates the contract or overspends counts as having returned nothing. The others
+continue.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,38 +14,44 @@ import anyio
 from marchwarden import contract
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
+from marchwarden.orchestrator.roster import Member
 from marchwarden.orchestrator.shared_budget import Grant, constraints_of
 from marchwarden.orchestrator.task_queue import Assignment
-from marchwarden.protocols import Progress, ProgressSink, Resumable
+from marchwarden.protocols import Progress, ProgressSink, Resumable, send_request
 from marchwarden.storage.record import RunRecord
 
-SETTLED: Final = 0.98
-"""A result this sure, with independent sources, settles a round: whoever has not answered by then is not needed."""
-SETTLED_BY: Final = 2
+CERTAIN: Final = 0.98
+"""A result with this confidence and independent sources ends the round for the researchers still working on it."""
+CERTAIN_SOURCES: Final = 2
 SHARE_OF_TIME: Final = 0.9
-"""Of what is left, for the researchers; the rest is for bringing together what they found."""
-LAST_CALL: Final = 0.97
+"""Share of the time left that researchers get. The rest is for comparing and concluding."""
+DEADLINE_SHARE: Final = 0.97
+"""Share of the time left after which a dispatch is cancelled."""
 
 
 @dataclass(frozen=True)
 class SentAssignment:
-    """One errand on its way: its place in the log, what it may spend and what it is told."""
+    """An assignment with its number in the log, its grant and its context."""
 
     number: int
-    errand: Assignment
+    assignment: Assignment
     grant: Grant
     context: str | None
+
+    @property
+    def member(self) -> Member:
+        return self.assignment.member
 
 
 @dataclass
 class DispatchOutcome:
-    """What came of it: a result, or why there is none. `booked` is what was paid for it."""
+    """The result of a dispatch, or the error. `charged` is what it cost."""
 
     sent: SentAssignment
     result: ResearchResult | None = None
     error: NoAnswer | None = None
-    booked: int = 0
-    settled_by: str = ""
+    charged: int = 0
+    answered_by: str = ""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property
@@ -53,162 +60,161 @@ class DispatchOutcome:
             return self.result.cost_metadata.tokens_used
         return self.error.tokens if self.error else 0
 
-    def told(self) -> contract.Dispatch:
-        """As the result of the whole tells it."""
-        errand = self.sent.errand
-        asked = contract.Dispatch(
-            researcher=errand.member.name,
-            question=errand.question,
-            reason=errand.reason,
+    def to_contract(self) -> contract.Dispatch:
+        """Return the entry for `ResearchResult.dispatches`."""
+        assignment = self.sent.assignment
+        failed = contract.Dispatch(
+            researcher=assignment.member.name,
+            question=assignment.question,
+            reason=assignment.reason,
             outcome=f"no answer: {self.error.detail if self.error else ''}",
-            tokens_used=self.booked,
+            tokens_used=self.charged,
         )
         if self.result is None:
-            return asked
+            return failed
         found = f"{len(self.result.citations)} citations, {len(self.result.gaps)} gaps"
-        ended = {"outcome": found, "trace_id": self.result.trace_id, "confidence": self.result.confidence}
-        return asked.model_copy(update=ended)
+        update = {"outcome": found, "trace_id": self.result.trace_id, "confidence": self.result.confidence}
+        return failed.model_copy(update=update)
 
 
 @dataclass
 class DispatchRound:
-    """Some errands at once. The results stand in the order they were sent, whatever order they arrive in."""
+    """Several assignments in parallel. Outcomes keep the order of the assignments."""
 
     request: ResearchRequest
     record: RunRecord
     progress: ProgressSink
     seconds: float
     perform: "Perform | None" = None
-    _under_way: list[DispatchOutcome] = field(default_factory=list)
+    _outcomes: list[DispatchOutcome] = field(default_factory=list)
     _diverged: ReplayDiverged | None = None
 
-    async def run(self, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
-        self._under_way = [DispatchOutcome(sent) for sent in errands]
+    async def run(self, assignments: Sequence[SentAssignment]) -> list[DispatchOutcome]:
+        self._outcomes = [DispatchOutcome(sent) for sent in assignments]
         async with anyio.create_task_group() as group:
-            for each in self._under_way:
+            for each in self._outcomes:
                 group.start_soon(self._run_one, each)
         if self._diverged:
             raise self._diverged
-        return self._under_way
+        return self._outcomes
 
-    async def _run_one(self, returned: DispatchOutcome) -> None:
-        sent = returned.sent
-        about = {
-            "researcher": sent.errand.member.name,
-            "question": sent.errand.question,
+    async def _run_one(self, outcome: DispatchOutcome) -> None:
+        sent = outcome.sent
+        fields = {
+            "researcher": sent.member.name,
+            "question": sent.assignment.question,
             "tokens_granted": sent.grant.tokens,
         }
         try:
-            returned.result = await self.record.dispatch(
-                sent.number, about, lambda: (self.perform or self._perform)(returned), sent.errand.reason
+            outcome.result = await self.record.dispatch(
+                sent.number, fields, lambda: (self.perform or self._perform)(outcome), sent.assignment.reason
             )
         except NoAnswer as error:
-            returned.error = error
+            outcome.error = error
         except ArchiveDamaged as error:
-            returned.error = NoAnswer(f"its answer is lost: {error}", sent.grant.tokens)
+            outcome.error = NoAnswer(f"its answer is lost: {error}", sent.grant.tokens)
         except ReplayDiverged as error:
-            # Raised here it would reach the caller in a group, which nobody who waits for this error looks into.
+            # Raised inside the task group, it would reach the caller wrapped in an exception group.
             self._diverged = error
         else:
-            if settles(returned.result):
-                self._call_off(sent)
+            if is_certain(outcome.result):
+                self._cancel_others(sent)
 
-    def _call_off(self, settled: SentAssignment) -> None:
-        """Those who were asked the same may stop; all of them, once the question of the whole is settled."""
-        for other in self._under_way:
-            if settled.errand.question in {other.sent.errand.question, self.request.question}:
-                other.settled_by = other.settled_by or settled.errand.member.name
+    def _cancel_others(self, answered: SentAssignment) -> None:
+        """Cancel dispatches with the same question, or all of them if the question of the run is answered."""
+        for other in self._outcomes:
+            if answered.assignment.question in {other.sent.assignment.question, self.request.question}:
+                other.answered_by = other.answered_by or answered.member.name
                 other.scope.cancel()
 
-    def told(self, sent: SentAssignment) -> ResearchRequest:
-        """What a researcher is asked, within its grant."""
+    def request_for(self, sent: SentAssignment) -> ResearchRequest:
+        """Return the request for a researcher, limited to its grant."""
         limits = constraints_of(sent.grant, self.request.limits(), self.seconds * SHARE_OF_TIME)
         return ResearchRequest(
-            question=sent.errand.question, context=sent.context, depth=self.request.depth, constraints=limits
+            question=sent.assignment.question, context=sent.context, depth=self.request.depth, constraints=limits
         )
 
-    async def _perform(self, returned: DispatchOutcome) -> ResearchResult:
-        sent, scope = returned.sent, returned.scope
-        heard = _Heard(sent, self.record, self.progress)
+    async def _perform(self, outcome: DispatchOutcome) -> ResearchResult:
+        sent, scope = outcome.sent, outcome.scope
+        relay = _ProgressRelay(sent, self.record, self.progress)
         result: ResearchResult | None = None
-        scope.deadline = anyio.current_time() + self.seconds * LAST_CALL
+        scope.deadline = anyio.current_time() + self.seconds * DEADLINE_SHARE
         with scope:
-            result = await _asked(sent, self.told(sent), heard)
+            result = await _send(sent, self.request_for(sent), relay)
         if result is None:
-            # What it had spent by then nobody can say: it is taken to be all it might.
-            if returned.settled_by:
-                settled = f"no longer needed: {returned.settled_by} had settled it"
-                raise NoAnswer(settled, sent.grant.tokens, called_off=True)
+            # The real cost is unknown, so charge the maximum.
+            if outcome.answered_by:
+                reason = f"no longer needed: {outcome.answered_by} had settled it"
+                raise NoAnswer(reason, sent.grant.tokens, called_off=True)
             raise NoAnswer("no answer before the time was over", sent.grant.tokens)
         return within_grant(sent, result)
 
 
 Perform = Callable[[DispatchOutcome], Awaitable[ResearchResult]]
-"""Has one errand run. Raises `NoAnswer` where nothing comes of it."""
+"""Runs one assignment. Raises `NoAnswer` if there is no result."""
 
 
 class DispatchStrategy(Protocol):
-    """How a round is sent: side by side in this process, or by whoever runs this."""
+    """Sends a round of assignments, in this process or on a fleet."""
 
-    async def __call__(self, round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]: ...
+    async def __call__(self, round_: DispatchRound, assignments: Sequence[SentAssignment]) -> list[DispatchOutcome]: ...
 
 
-async def dispatch_in_process(round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
-    return await round_.run(errands)
+async def dispatch_in_process(round_: DispatchRound, assignments: Sequence[SentAssignment]) -> list[DispatchOutcome]:
+    return await round_.run(assignments)
 
 
 def within_grant(sent: SentAssignment, result: ResearchResult) -> ResearchResult:
-    """The result, unless it cost more than it might."""
+    """Return the result, or raise `NoAnswer` if it cost more than its grant."""
     if result.cost_metadata.tokens_used > sent.grant.tokens:
         spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
         raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
     return result
 
 
-def settles(result: ResearchResult) -> bool:
+def is_certain(result: ResearchResult) -> bool:
     factors = result.confidence_factors
-    return result.confidence >= SETTLED and factors.num_corroborating_sources >= SETTLED_BY
+    return result.confidence >= CERTAIN and factors.num_corroborating_sources >= CERTAIN_SOURCES
 
 
-async def _asked(sent: SentAssignment, told: ResearchRequest, heard: "_Heard") -> ResearchResult:
-    asked = sent.errand.member.researcher
+async def _send(sent: SentAssignment, request: ResearchRequest, relay: "_ProgressRelay") -> ResearchResult:
+    researcher = sent.member.researcher
     try:
-        if isinstance(asked, Resumable):
-            return await asked.take_up(heard.run(), told, progress=heard)
-        return await asked.research(told.question, told.context, told.depth, told.constraints, progress=heard)
+        trace_id = relay.assign_run() if isinstance(researcher, Resumable) else None
+        return await send_request(researcher, request, trace_id, progress=relay)
     except InvalidInput as error:
-        raise NoAnswer(f"it refused the question: {error}", heard.tokens) from error
+        raise NoAnswer(f"it refused the question: {error}", relay.tokens) from error
     except MarchwardenError as error:
-        raise NoAnswer(str(error), heard.tokens) from error
+        raise NoAnswer(str(error), relay.tokens) from error
 
 
 @dataclass
-class _Heard:
-    """Passes on the signs of life of one researcher, and remembers whether it ever gave one, and of which run."""
+class _ProgressRelay:
+    """Passes on the progress of one researcher and records the id of its run."""
 
     sent: SentAssignment
     record: RunRecord
     sink: ProgressSink
-    is_alive: bool = False
+    is_started: bool = False
 
-    def run(self) -> str:
-        """The run this errand is: known before it begins, so that whoever comes after goes on with it."""
-        return self.record.sent(self.sent.number, run_of(self.record.trace_id, self.sent.number))
+    def assign_run(self) -> str:
+        """Record and return the preassigned run id, so that the dispatch can be resumed."""
+        return self.record.sent(self.sent.number, run_id_for(self.record.trace_id, self.sent.number))
 
     @property
     def tokens(self) -> int:
-        """What it may have spent: nothing before it began, and nobody knows how much after that."""
-        return self.sent.grant.tokens if self.is_alive else 0
+        """The most it may have spent: nothing before it started, else its grant."""
+        return self.sent.grant.tokens if self.is_started else 0
 
     async def __call__(self, progress: Progress) -> None:
-        if not self.is_alive:
-            self.is_alive = True
-            # One that names its runs itself says so with its first sign of life.
+        if not self.is_started:
+            self.is_started = True
+            # A researcher that chooses its own run ids reports them with its progress.
             self.record.sent(self.sent.number, progress.trace_id)
-        step = f"{self.sent.errand.member.name} {progress.step}"
-        await self.sink(replace(progress, step=step, trace_id=self.record.trace_id))
+        name = f"{self.sent.member.name} {progress.researcher}".strip()
+        await self.sink(replace(progress, researcher=name, trace_id=self.record.trace_id))
 
 
-def run_of(trace_id: str, number: int) -> str:
-    """The id of the run that a dispatch of another leads to; the same whenever it is asked for."""
+def run_id_for(trace_id: str, number: int) -> str:
+    """Derive the run id of a dispatch from the run that sends it. The same input gives the same id."""
     return str(uuid5(UUID(trace_id), f"dispatch {number}"))

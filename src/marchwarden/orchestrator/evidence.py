@@ -1,28 +1,31 @@
-"""Evidence: what researchers cited, brought together in one notebook with who found it. Never their summaries.
+"""Collects what researchers cited in one notebook, with the researcher that found it. Never uses their summaries.
 
-A document read by a researcher that keeps its runs beside ours is taken whole out of its trace; of any other there is
-the excerpt, as it was reported.
+If a researcher keeps its runs in the same store, the whole document comes from its trace. Otherwise only the reported
+excerpt is available.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from marchwarden.contract import CUT, NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
+from marchwarden.contract import CUT, MAX_CONTEXT, NON_TEXT_EXCERPT, Authority, Citation, ResearchResult
 from marchwarden.core.notebook import Document, Finding, Mark, Notebook
 from marchwarden.errors import ArchiveDamaged, InvalidInput
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
-from marchwarden.text.sanitize import printable
+from marchwarden.text.injection import is_injection
+from marchwarden.text.sanitize import one_line, printable
 
 MOST_CITATIONS: Final = 50
-"""Of one result; somebody who cites more than that does not want to be read."""
+"""Per result. Further citations are ignored."""
 _AUTHORITIES: Final = frozenset(Authority)
+_LONGEST_QUOTE: Final = 300
+_HEADING: Final = "Found so far, quoted as data:"
 
 
 @dataclass(frozen=True)
-class Cited:
-    """A document, the place in it that a researcher cited, and how sure it was."""
+class CitedExcerpt:
+    """A document, the span that a researcher cited, and its confidence."""
 
     document: Document
     start: int
@@ -37,12 +40,12 @@ class Cited:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who found which document, by the hash of its text."""
+    """The researchers that found each document, by the hash of its text."""
 
     found_by: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, everything: Iterable[Cited]) -> Self:
+    def from_citations(cls, everything: Iterable[CitedExcerpt]) -> Self:
         names: dict[str, list[str]] = {}
         for cited in everything:
             found = names.setdefault(cited.document.text_hash, [])
@@ -50,35 +53,36 @@ class Provenance:
                 found.append(cited.researcher)
         return cls(names)
 
-    def named(self, citation: Citation) -> Citation:
+    def with_researcher(self, citation: Citation) -> Citation:
         names = self.found_by.get(citation.text_hash or "", ())
         return citation.model_copy(update={"researcher": ", ".join(names) or None})
 
 
-class Reports:
-    """The citations of one result, each with its document, whole where the researcher kept its run beside ours."""
+class ReportedCitations:
+    """The citations of one result and their documents."""
 
     def __init__(self, result: ResearchResult, store: Store) -> None:
         self._citations = result.citations[:MOST_CITATIONS]
-        self._run = _run(store, result.trace_id)
+        self._run = _find_run(store, result.trace_id)
 
     def __iter__(self) -> Iterator[Citation]:
         return (citation for citation in self._citations if _excerpt(citation) not in {"", NON_TEXT_EXCERPT})
 
     def document(self, citation: Citation) -> Document:
-        return _read_here(citation, self._run) or _reported(citation)
+        """Return the whole document if the run is in our store, else one made of the excerpt."""
+        return _whole_document(citation, self._run) or _excerpt_as_document(citation)
 
 
-def placed(citation: Citation, document: Document, researcher: str) -> Cited:
-    """Where in the document the citation stands."""
+def locate(citation: Citation, document: Document, researcher: str) -> CitedExcerpt:
+    """Find the cited span in the document."""
     start, end = 0, len(document.text)
     if citation.start is not None and citation.end is not None and document.text_hash == citation.text_hash:
         start, end = citation.start, citation.end
-    return Cited(document, start, end, citation.confidence, researcher)
+    return CitedExcerpt(document, start, end, citation.confidence, researcher)
 
 
-def noted(notebook: Notebook, everything: Iterable[Cited]) -> None:
-    """Put each document into the notebook once, and what was cited of it down as found."""
+def add_to_notebook(notebook: Notebook, everything: Iterable[CitedExcerpt]) -> None:
+    """Add each document once, and its cited sentences as findings."""
     numbers = {document.text_hash: number for number, document in enumerate(notebook.documents)}
     for cited in everything:
         known = cited.document.text_hash
@@ -96,16 +100,31 @@ def noted(notebook: Notebook, everything: Iterable[Cited]) -> None:
             ]
 
 
-def _run(store: Store, trace_id: str) -> RunRecord | None:
-    """The researcher's own run, where it kept it beside ours."""
+def context_for(given: str | None, cited: Sequence[CitedExcerpt]) -> str | None:
+    """Build the context of a follow-up: the caller's context, then the best excerpts that fit, as data.
+
+    Excerpts that look like prompt injection are left out.
+    """
+    lines = [given] if given else []
+    quotes = [one_line(each.excerpt, _LONGEST_QUOTE) for each in sorted(cited, key=lambda each: -each.confidence)]
+    found = [f"“{quote}”" for quote in dict.fromkeys(quotes) if quote and not is_injection(quote)]
+    for line in [_HEADING, *found] if found else []:
+        if sum(len(each) + 1 for each in (*lines, line)) > MAX_CONTEXT:
+            break
+        lines.append(line)
+    return "\n".join(lines) or None
+
+
+def _find_run(store: Store, trace_id: str) -> RunRecord | None:
+    """Return the researcher's run if it is in our store."""
     try:
         return store.reread(trace_id)
     except InvalidInput:
         return None
 
 
-def _read_here(citation: Citation, run: RunRecord | None) -> Document | None:
-    """The whole document, provided that the excerpt really stands in it."""
+def _whole_document(citation: Citation, run: RunRecord | None) -> Document | None:
+    """Load the whole document, if it really contains the excerpt."""
     fetched = run.fetched().get(citation.text_hash or "") if run else None
     if run is None or fetched is None or citation.start is None or citation.end is None:
         return None
@@ -117,7 +136,7 @@ def _read_here(citation: Citation, run: RunRecord | None) -> Document | None:
     return document if same and citation.locator == document.locate(citation.start, citation.end) else None
 
 
-def _reported(citation: Citation) -> Document:
+def _excerpt_as_document(citation: Citation) -> Document:
     text = _excerpt(citation)
     locator, _, fragment = printable(citation.locator).partition("#")
     authority = citation.authority if citation.authority in _AUTHORITIES else Authority.MEDIUM

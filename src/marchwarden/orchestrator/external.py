@@ -1,16 +1,14 @@
-"""The registry: researchers of other people, listed in a small TOML file.
+"""Third-party researchers, listed in `researchers.toml`, and their status.
 
-    [library]
-    purpose = "Answers from the catalogue of our library."
-    scope = ["book", "author", "shelf"]
-    command = ["node", "library.mjs"]
-    env = ["LIBRARY_KEY"]
+[library]
+purpose = "Answers from the catalogue of our library."
+scope = ["book", "author", "shelf"]
+command = ["node", "library.mjs"]
+env = ["LIBRARY_KEY"]
 
-    [colleague]
-    url = "https://research.example.org/mcp"
-    token_env = "COLLEAGUE_TOKEN"
-
-Knows how to reach them and nothing of what they do.
+[colleague]
+url = "https://research.example.org/mcp"
+token_env = "COLLEAGUE_TOKEN"
 """
 
 import tomllib
@@ -19,19 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Self
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
-from marchwarden.errors import InvalidInput, ResearcherUnavailable
+from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.orchestrator.roster import Member
 from marchwarden.protocols import ProgressSink, Researcher, ignore_progress
+from marchwarden.text.sanitize import one_line
 
 REGISTERED: Final = "registered"
+HEALTH_TIMEOUT_SEC: Final = 20.0
 
 
 class ExternalResearcher(BaseModel):
-    """One researcher: a command to start or an address to call, and what it is for."""
+    """One entry: a command to start or a URL to call, and the purpose of the researcher."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -43,13 +44,13 @@ class ExternalResearcher(BaseModel):
     token_env: str = ""
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _check_address(self) -> Self:
         if bool(self.command) == bool(self.url):
             raise ValueError("give either a command or a url")
         return self
 
-    def reach(self, environ: Mapping[str, str]) -> RemoteResearcher:
-        """The way to it. Of our environment it gets the variables it names, and no others."""
+    def connect(self, environ: Mapping[str, str]) -> RemoteResearcher:
+        """Return a client. The subprocess gets only the environment variables that the entry names."""
         missing = [name for name in (*self.env, self.token_env) if name and not environ.get(name)]
         if missing:
             raise InvalidInput(f"the variable {missing[0]} is empty or not set")
@@ -63,7 +64,7 @@ _ENTRIES: Final = TypeAdapter(dict[str, ExternalResearcher])
 
 @dataclass(frozen=True)
 class Unreachable:
-    """Stands for a researcher that cannot even be called: to be told as a gap, like one that is dead."""
+    """Takes the place of a researcher that cannot be called, so that the failure becomes a gap."""
 
     reason: str
 
@@ -80,7 +81,7 @@ class Unreachable:
 
 
 class ExternalRegistry:
-    """The file, read once. A missing file lists nobody; a wrong one is refused with the place of the mistake."""
+    """The entries of the file. A missing file has none; an invalid file raises `InvalidInput` with the position."""
 
     def __init__(self, entries: Mapping[str, ExternalResearcher], environ: Mapping[str, str]) -> None:
         self.entries = entries
@@ -101,19 +102,52 @@ class ExternalRegistry:
             where = ".".join(str(part) for part in first["loc"])
             raise InvalidInput(f"{path.name}: {where}: {first['msg']}") from error
 
-    def reach(self, name: str) -> RemoteResearcher:
+    def connect(self, name: str) -> RemoteResearcher:
         entry = self.entries.get(name)
         if entry is None:
             raise InvalidInput(f"no researcher {name!r} is registered; `marchwarden researchers` lists them")
-        return entry.reach(self._environ)
+        return entry.connect(self._environ)
 
     def member(self, name: str) -> Member:
-        """As one to be asked. Where it cannot even be called, that is told when it is asked."""
-        reached: Researcher
+        """Return the entry as a member. If it cannot be called, the error is reported when it is asked."""
+        researcher: Researcher
         try:
-            reached = self.reach(name)
+            researcher = self.connect(name)
         except InvalidInput as error:
-            reached = Unreachable(str(error))
+            researcher = Unreachable(str(error))
         entry = self.entries.get(name, ExternalResearcher(url="unknown"))
         purpose = entry.purpose or f"the researcher {name}"
-        return Member(name, purpose, reached, entry.scope, settings={"kind": REGISTERED})
+        return Member(name, purpose, researcher, entry.scope, settings={"kind": REGISTERED})
+
+
+@dataclass(frozen=True)
+class Health:
+    """The status of one researcher, with its contract version and purpose."""
+
+    name: str
+    contract: str
+    state: str
+    purpose: str
+    well: bool = True
+
+
+async def check_health(registry: ExternalRegistry) -> list[Health]:
+    """Check all entries in parallel. Keeps the order of the file."""
+    found: dict[str, Health] = {}
+
+    async def check(name: str, entry: ExternalResearcher) -> None:
+        found[name] = await _health(name, entry, registry)
+
+    async with anyio.create_task_group() as group:
+        for name, entry in registry.entries.items():
+            group.start_soon(check, name, entry)
+    return [found[name] for name in registry.entries]
+
+
+async def _health(name: str, entry: ExternalResearcher, registry: ExternalRegistry) -> Health:
+    way = f"at {entry.url}" if entry.url else f"started as {one_line(' '.join(entry.command), 100)}"
+    try:
+        met = await registry.connect(name).introduced(HEALTH_TIMEOUT_SEC)
+    except MarchwardenError as error:
+        return Health(name, "", f"down: {one_line(str(error), 200)}", entry.purpose, well=False)
+    return Health(name, met.contract, way, entry.purpose or met.purpose)

@@ -1,4 +1,4 @@
-"""The PI of an earlier run, rebuilt with nobody in it: whatever it was told is in its trace, or nowhere."""
+"""Rebuilds the PI of an earlier run without its researchers, for a re-run from the trace."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from marchwarden.storage.store import Store
 
 
 class RecordedMember(BaseModel):
-    """A member as the first line of a trace lists it."""
+    """A member as listed in the first line of a trace."""
 
     name: str
     purpose: str
@@ -35,7 +35,7 @@ def recorded_members(settings: Mapping[str, object]) -> tuple[RecordedMember, ..
 
 
 class OfflineResearcher:
-    """Stands where a researcher stood."""
+    """Takes the place of a researcher in a re-run. Any call means that the re-run differs from the trace."""
 
     async def research(
         self,

@@ -1,7 +1,7 @@
-"""The PI: answers a question with several researchers, and keeps the contract of a researcher itself.
+"""The principal investigator: answers a question with several researchers.
 
-It plans who is asked what, pays each dispatch out of one purse, follows up what comes back, and has its mind conclude
-from the raw evidence alone. Knows researchers by the contract only.
+It plans who gets which question, reserves budget for each dispatch, follows up on the results, and concludes from the
+quoted evidence only. Implements the research contract itself and knows researchers only by that contract.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from marchwarden.contract import Citation, Gap, GapCategory, ResearchRequest, ResearchResult
-from marchwarden.core.budget import WALL_TIME_SEC, Budget
-from marchwarden.core.notebook import Document, Draft, Hit, Notebook, Plan
+from marchwarden.core.notebook import Document, Draft, Hit, Plan
 from marchwarden.errors import ArchiveDamaged
-from marchwarden.evidence.confidence import Rubric
 from marchwarden.evidence.conflicts import ConflictDetector
 from marchwarden.evidence.grounding import grounded
-from marchwarden.loop.mind_calls import MindCalls
 from marchwarden.loop.recorded import RecordedResearcher
-from marchwarden.loop.result import RunFacts, build_result, factors
+from marchwarden.loop.result import factors
+from marchwarden.loop.run import ResearchRun
 from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
-from marchwarden.orchestrator.context import context_for
 from marchwarden.orchestrator.dispatch import (
     DispatchOutcome,
     DispatchRound,
@@ -27,29 +24,36 @@ from marchwarden.orchestrator.dispatch import (
     SentAssignment,
     dispatch_in_process,
 )
-from marchwarden.orchestrator.evidence import Cited, Reports, noted, placed
+from marchwarden.orchestrator.evidence import (
+    CitedExcerpt,
+    ReportedCitations,
+    add_to_notebook,
+    context_for,
+    locate,
+)
 from marchwarden.orchestrator.roster import Member, Roster
 from marchwarden.orchestrator.shared_budget import DISPATCHES, Grant, SharedBudget, sources_for
 from marchwarden.orchestrator.synthesis import TeamFindings
 from marchwarden.orchestrator.task_queue import Assignment, CompletedAssignment, TaskQueue, as_question
-from marchwarden.protocols import Mind, Progress, ProgressSink
-from marchwarden.storage.record import RunHeader, RunRecord
+from marchwarden.protocols import Mind, ProgressSink
+from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from marchwarden.text.words import WordStemmer
 
 NAME: Final = "pi"
 PURPOSE: Final = "Answers with several researchers at once, follows up what they find, and compares their evidence."
-PLANNED: Final = "the plan"
-FITS: Final = 0.5
-AT_ONCE: Final = 4
-TOO_LATE: Final = 0.1
-ONE_SOURCE: Final = 0.7
-"""How much of our confidence counts against asking on where one source says it all."""
-"""Of the whole time; with no more than this left nobody is asked anything, and what was found is brought together."""
+PLAN_REASON: Final = "the plan"
+GOOD_FIT: Final = 0.5
+"""Without a plan by the mind, members that fit the question at least this well are asked first."""
+FOLLOW_UPS_PER_ROUND: Final = 4
+LATEST_START: Final = 0.1
+"""With less than this share of the time left, no new round starts."""
+SINGLE_SOURCE_WEIGHT: Final = 0.7
+"""Factor on the confidence from a single source when deciding whether follow-ups are worth asking."""
 
 
 class PrincipalInvestigator(RecordedResearcher):
-    """A researcher made of researchers."""
+    """A researcher that answers with other researchers."""
 
     def __init__(
         self,
@@ -61,233 +65,197 @@ class PrincipalInvestigator(RecordedResearcher):
         name: str = NAME,
         dispatch: DispatchStrategy = dispatch_in_process,
     ) -> None:
-        super().__init__(store)
-        self.dispatch = dispatch
+        super().__init__(mind, store=store, fallback=fallback, name=name)
         self.roster = roster
-        self.mind = mind
-        self.fallback = fallback
-        self.name = name
+        self.dispatch = dispatch
 
-    def opening(self, request: ResearchRequest) -> RunHeader:
-        return RunHeader(
-            request=request,
-            researcher=self.name,
-            source=NAME,
-            settings={"researchers": [_described(member) for member in self.roster]},
-            model_id=self.mind.model_id,
-            conclusion_tokens=self.mind.conclusion_tokens,
-        )
+    @property
+    def source_name(self) -> str:
+        return NAME
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        return {"researchers": [_describe(member) for member in self.roster]}
 
     async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
         return await PiRun(self, request, record, progress).run()
 
 
-class PiRun:
-    """One question on its way through the researchers to a result."""
+class PiRun(ResearchRun):
+    """One run of the PI."""
 
     def __init__(
         self, investigator: PrincipalInvestigator, request: ResearchRequest, record: RunRecord, progress: ProgressSink
     ) -> None:
+        super().__init__(investigator, request, record, progress, guide=investigator.roster.guide())
         self.roster = investigator.roster
-        self.request = request
-        self.limits = request.limits()
-        self.record = record
-        self.progress = progress
         self.store = investigator.store
-        self.rubric = Rubric.kept_in(self.store.folder)
-        self.send = investigator.dispatch
-        self.notebook = Notebook(request.question, request.context or "", guide=investigator.roster.guide())
-        self.budget = Budget(
-            self.limits,
-            wall_time_sec=WALL_TIME_SEC[request.depth],
-            conclusion_tokens=investigator.mind.conclusion_tokens,
-        )
-        self.thinking = MindCalls(investigator.mind, investigator.fallback, self.budget, record, self.notebook)
-        self.agenda = TaskQueue(self.roster, request.question)
-        self.purse = SharedBudget(0, 0, 0)
-        self.dispatched = 0
-        self.returned: list[DispatchOutcome] = []
+        self.dispatch = investigator.dispatch
+        self.queue = TaskQueue(self.roster, request.question)
+        self.shared_budget = SharedBudget(0, 0, 0)
+        self.sent = 0
+        self.outcomes: list[DispatchOutcome] = []
         self.answers: list[CompletedAssignment] = []
-        self.cited: list[Cited] = []
+        self.cited: list[CitedExcerpt] = []
         self.lost: list[Gap] = []
+
+    @property
+    def sources_read(self) -> int:
+        return len({cited.document.text_hash for cited in self.cited})
 
     async def run(self) -> ResearchResult:
         self.record.start_clock()
         await self._plan()
-        self.purse = SharedBudget(
+        self.shared_budget = SharedBudget(
             self.budget.left().tokens, sources_for(self.request, len(self.roster)), DISPATCHES[self.request.depth]
         )
-        errands = self._first() if self._may_go_on() else []
-        while errands:
-            await self._dispatch(errands)
-            errands = self._follow_ups() if self._may_go_on() else []
-        self._admit_what_ran_out()
-        return self._landed(await self._conclude())
+        assignments = self._first_round() if self._can_continue() else []
+        while assignments:
+            await self._dispatch(assignments)
+            assignments = self._follow_ups() if self._can_continue() else []
+        self._record_exhausted_members()
+        return self._finish(await self._conclude())
 
     async def _plan(self) -> None:
-        """Whom to ask first: as the mind addresses its queries, else everybody whom the question fits."""
+        """Queue the first questions: as the mind addresses its queries, else for every member that fits."""
         await self._report("plan", f"{len(self.roster)} researchers can be asked")
-        plan = await self.thinking.think(
-            "plan", Plan, lambda mind, left: mind.plan(self.notebook, left), "the run begins"
-        )
-        plan = plan or Plan(())
-        self.notebook.aspects = plan.aspects
-        addressed = [self.roster.addressed(query.text) for query in plan.queries]
+        plan = await self._ask_for_plan() or Plan(())
+        addressed = [self.roster.parse_address(query.text) for query in plan.queries]
         chosen = [(member, as_question(text)) for member, text in addressed if member is not None]
         if not chosen:
             fits = self.roster.by_fit(self.request.question)
-            fitting = [member for member, fit in fits if fit >= FITS] or [member for member, _ in fits[:1]]
+            fitting = [member for member, fit in fits if fit >= GOOD_FIT] or [member for member, _ in fits[:1]]
             chosen = [(member, self.request.question) for member in fitting]
         for member, question in chosen:
-            self.agenda.put(Assignment(member, question, PLANNED, self.roster.fit(member, self.request.question)))
+            fit = self.roster.fit(member, self.request.question)
+            self.queue.put(Assignment(member, question, PLAN_REASON, fit, is_planned=True))
 
-    def _first(self) -> list[SentAssignment]:
-        errands: list[Assignment] = []
-        while len(errands) < self.purse.affords() and (errand := self.agenda.take()):
-            errands.append(errand)
-        grants = self.purse.split([errand.gain for errand in errands])
-        return [self._sent(errand, grant) for errand, grant in zip(errands, grants, strict=True)]
+    def _first_round(self) -> list[SentAssignment]:
+        assignments: list[Assignment] = []
+        while len(assignments) < self.shared_budget.affords() and (assignment := self.queue.take()):
+            assignments.append(assignment)
+        grants = self.shared_budget.split([assignment.gain for assignment in assignments])
+        return [self._prepare(assignment, grant) for assignment, grant in zip(assignments, grants, strict=True)]
 
     def _follow_ups(self) -> list[SentAssignment]:
-        """The most promising errands, each paid for before it is sent."""
+        """Take the most promising assignments and reserve tokens for each."""
         chosen: list[SentAssignment] = []
-        while len(chosen) < AT_ONCE and (errand := self.agenda.take()):
-            grant = self.purse.one(waiting=min(self.agenda.waiting() + 1, AT_ONCE), at_least=errand.at_least)
+        while len(chosen) < FOLLOW_UPS_PER_ROUND and (assignment := self.queue.take()):
+            waiting = min(self.queue.waiting() + 1, FOLLOW_UPS_PER_ROUND)
+            grant = self.shared_budget.one(waiting=waiting, at_least=assignment.at_least)
             if grant is None:
-                self.budget.run_short(f"{errand.member.name} could not be paid to look into {errand.question!r}")
+                unpaid = f"{assignment.member.name} could not be paid to look into {assignment.question!r}"
+                self.budget.run_short(unpaid)
             else:
-                chosen.append(self._sent(errand, grant))
+                chosen.append(self._prepare(assignment, grant))
         return chosen
 
-    def _sent(self, errand: Assignment, grant: Grant) -> SentAssignment:
-        self.dispatched += 1
+    def _prepare(self, assignment: Assignment, grant: Grant) -> SentAssignment:
+        self.sent += 1
         given = self.request.context
-        context = given if errand.reason == PLANNED else context_for(given, self.cited)
-        return SentAssignment(self.dispatched, errand, grant, context)
+        context = given if assignment.is_planned else context_for(given, self.cited)
+        return SentAssignment(self.sent, assignment, grant, context)
 
-    async def _dispatch(self, errands: Sequence[SentAssignment]) -> None:
+    async def _dispatch(self, assignments: Sequence[SentAssignment]) -> None:
         self.budget.iterations_run += 1
-        names = ", ".join(dict.fromkeys(sent.errand.member.name for sent in errands))
+        names = ", ".join(dict.fromkeys(sent.member.name for sent in assignments))
         await self._report("dispatch", f"asking {names}")
         round_ = DispatchRound(self.request, self.record, self.progress, self.budget.left().seconds)
-        returned = await self.send(round_, errands)
+        outcomes = await self.dispatch(round_, assignments)
         self.budget.at(self.record.elapsed)
-        self.returned += returned
-        answers = [each for each in map(self._settled, returned) if each]
+        self.outcomes += outcomes
+        answers = [answer for answer in map(self._settle, outcomes) if answer]
         self.answers += answers
         known = len(self.cited)
-        for answered in answers:
-            await self._keep_evidence(answered)
-        noted(self.notebook, self.cited[known:])
-        self.agenda.consider(answers, 1.0 - await self._sure())
+        for answer in answers:
+            await self._archive_evidence(answer)
+        add_to_notebook(self.notebook, self.cited[known:])
+        self.queue.consider(answers, 1.0 - await self._estimate_confidence())
 
-    def _settled(self, returned: DispatchOutcome) -> CompletedAssignment | None:
-        """Book what was spent, whatever came of it."""
-        sent, result = returned.sent, returned.result
-        returned.booked = self.purse.settle(sent.grant, returned.tokens)
-        allowed = replace(self.budget.left(), tokens=returned.booked)
-        self.budget.charge(returned.booked, allowed, sent.errand.member.name)
-        return CompletedAssignment(sent.number, sent.errand, result, sent.grant) if result else None
+    def _settle(self, outcome: DispatchOutcome) -> CompletedAssignment | None:
+        """Charge what a dispatch spent, with or without a result."""
+        sent, result = outcome.sent, outcome.result
+        outcome.charged = self.shared_budget.settle(sent.grant, outcome.tokens)
+        allowed = replace(self.budget.left(), tokens=outcome.charged)
+        self.budget.charge(outcome.charged, allowed, sent.member.name)
+        return CompletedAssignment(sent.number, sent.assignment, result, sent.grant) if result else None
 
-    async def _keep_evidence(self, answered: CompletedAssignment) -> None:
-        """Every cited document becomes a step of this run, so that this trace alone proves the answer."""
-        name, trace_id = answered.errand.member.name, answered.result.trace_id
-        reports = Reports(answered.result, self.store)
-        for at, citation in enumerate(reports, 1):
+    async def _archive_evidence(self, answer: CompletedAssignment) -> None:
+        """Record every cited document as a step of this run, so that this trace alone proves the answer."""
+        name, trace_id = answer.member.name, answer.result.trace_id
+        citations = ReportedCitations(answer.result, self.store)
+        for position, citation in enumerate(citations, 1):
 
             async def perform(citation: Citation = citation) -> Document:
-                return reports.document(citation)
+                return citations.document(citation)
 
-            hit = Hit(f"dispatch {answered.number}, citation {at}")
+            hit = Hit(f"dispatch {answer.number}, citation {position}")
             try:
                 document = await self.record.fetch(hit, perform, f"cited by {name} in its run {trace_id}")
             except ArchiveDamaged as error:
-                self.lost.append(Gap(topic=citation.locator, category=GapCategory.ACCESS_DENIED, detail=str(error)))
+                failed = Gap(
+                    topic=citation.locator,
+                    category=GapCategory.ACCESS_DENIED,
+                    detail=str(error),
+                    locator=citation.locator,
+                )
+                self.lost.append(failed)
             else:
-                self.cited.append(placed(citation, document, name))
+                self.cited.append(locate(citation, document, name))
 
-    async def _sure(self) -> float:
-        """How sure the evidence of all together makes us so far, as the embedded mind weighs it, for nothing."""
-        draft = (await self.thinking.fallback.conclude(self.notebook, self.budget.left_to_conclude())).value
-        weighed = factors(draft, grounded(draft, self.notebook), self.budget, self.record.began_on)
-        single = [each.result.confidence for each in self.answers if each.errand.question == self.request.question]
-        alone = ONE_SOURCE if weighed.num_corroborating_sources <= 1 else 1.0
-        sure = round(max([alone * self.rubric.score(weighed), *single]), 4)
-        entry = self.record.note("weigh", str(self.dispatched), "whether more is worth asking", {"result": sure})
+    async def _estimate_confidence(self) -> float:
+        """Score all evidence so far with the fallback mind, which is free. The score goes into the trace."""
+        draft = (await self.mind_calls.fallback.conclude(self.notebook, self.budget.left_to_conclude())).value
+        weights = factors(draft, grounded(draft, self.notebook), self.budget, self.record.began_on)
+        single = [
+            answer.result.confidence for answer in self.answers if answer.assignment.question == self.request.question
+        ]
+        weight = SINGLE_SOURCE_WEIGHT if weights.num_corroborating_sources <= 1 else 1.0
+        confidence = round(max([weight * self.rubric.score(weights), *single]), 4)
+        entry = self.record.note("weigh", str(self.sent), "whether more is worth asking", {"result": confidence})
         return float(str(entry.fields["result"]))
 
-    def _may_go_on(self) -> bool:
-        """Whether another round may begin; if not, what was left undone for it is booked as a shortage."""
-        left, seconds = self.budget.left(), self.budget.wall_time_sec
-        if not self.agenda.waiting():
+    def _can_continue(self) -> bool:
+        """Check whether there is something to ask and budget for it. If not, record what is left undone."""
+        if not self.queue.waiting():
             return False
-        ran_out = {
+        left, seconds = self.budget.left(), self.budget.wall_time_sec
+        limits = {
             f"all {self.limits.max_iterations} rounds were used": left.iterations <= 0,
-            f"the {seconds:g} seconds were over": left.seconds <= seconds * TOO_LATE,
-            "nothing more could be paid": not self.purse.affords(),
+            f"the {seconds:g} seconds were over": left.seconds <= seconds * LATEST_START,
+            "nothing more could be paid": not self.shared_budget.affords(),
         }
-        short = [what for what, it_did in ran_out.items() if it_did]
-        for what in short:
-            self.budget.run_short(f"{what} before {self.agenda.waiting()} more could be asked")
-        return not short
+        return not self._has_run_short(limits, f"{self.queue.waiting()} more could be asked")
 
-    def _admit_what_ran_out(self) -> None:
-        """A researcher that ran out, and was not asked again with more, leaves something undone for the whole."""
-        asked_again = {answered.errand.member.name for answered in self.answers if answered.errand.again}
-        for answered in self.answers:
-            errand = answered.errand
-            if answered.result.cost_metadata.budget_exhausted and (
-                errand.again or errand.member.name not in asked_again
-            ):
-                self.budget.run_short(f"{errand.member.name} ran out of its share of the budget")
+    def _record_exhausted_members(self) -> None:
+        """Record a shortage for each researcher that ran out of budget and was not asked again with more."""
+        asked_again = {answer.member.name for answer in self.answers if answer.assignment.again}
+        for answer in self.answers:
+            is_last = answer.assignment.again or answer.member.name not in asked_again
+            if answer.result.cost_metadata.budget_exhausted and is_last:
+                self.budget.run_short(f"{answer.member.name} ran out of its share of the budget")
 
     async def _conclude(self) -> Draft:
         await self._report("conclude", f"weighing {len(self.cited)} excerpts of {len(self.answers)} answers")
-        why = self.budget.shortages[-1] if self.budget.shortages else "nothing more is worth asking"
-        draft = await self.thinking.think("conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), why)
-        if draft and draft.left_undone:
-            self.budget.run_short(draft.left_undone)
-        if draft is None or not draft.claims:
-            return draft or Draft()
+        draft = await self._ask_for_draft("nothing more is worth asking")
+        if not draft.claims:
+            return draft
         stems = WordStemmer()
-        quarrels = conflicts(self.notebook, self.cited, ConflictDetector(stems))
+        found = conflicts(self.notebook, self.cited, ConflictDetector(stems))
         backed = corroborated(draft, self.notebook, stems)
-        return replace(backed, conflicts=merged(self.notebook, quarrels, draft.conflicts))
+        return replace(backed, conflicts=merged(self.notebook, found, draft.conflicts))
 
-    def _landed(self, draft: Draft) -> ResearchResult:
-        checked = grounded(draft, self.notebook)
-        counted = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        told = {"result": counted, "rubric": self.rubric.told()}
-        ground = self.record.note("ground", "", "every claim is held against its excerpts", told)
-        outcome = TeamFindings(self.returned, self.answers, self.cited)
-        thoughtless = [Gap(topic="mind", category=each.category, detail=each.detail) for each in self.thinking.failures]
-        flight = RunFacts(
-            trace_id=self.record.trace_id,
-            source=NAME,
-            model_id=self.thinking.mind.model_id,
-            began_on=self.record.began_on,
-            elapsed=self.record.elapsed,
-            failures=(*thoughtless, *self.lost, *outcome.failures(checked)),
-            left_out=(),
-            rubric=Rubric.again(ground.fields.get("rubric")),
-        )
-        return outcome.extended(build_result(draft, checked, self.notebook, self.budget, flight))
-
-    async def _report(self, step: str, message: str) -> None:
-        await self.progress(
-            Progress(
-                trace_id=self.record.trace_id,
-                step=step,
-                message=message,
-                iteration=self.budget.iterations_run,
-                tokens_used=self.budget.tokens_used,
-                token_budget=self.limits.token_budget,
-                sources=len({cited.document.text_hash for cited in self.cited}),
-            )
-        )
+    def _finish(self, draft: Draft) -> ResearchResult:
+        checked = self._ground(draft)
+        findings = TeamFindings(self.outcomes, self.answers, self.cited)
+        mind_failures = [
+            Gap(topic="mind", category=error.category, detail=error.detail) for error in self.mind_calls.failures
+        ]
+        failures = (*mind_failures, *self.lost, *findings.failures(checked))
+        return findings.extended(self._build_result(draft, checked, failures))
 
 
-def _described(member: Member) -> Mapping[str, object]:
+def _describe(member: Member) -> Mapping[str, object]:
     return {
         "name": member.name,
         "purpose": member.purpose,

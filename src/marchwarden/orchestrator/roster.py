@@ -1,4 +1,4 @@
-"""The roster: who can be asked, and what each is for. Knows no question and no run."""
+"""The researchers that a PI can ask, and how well each fits a question."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,19 +12,19 @@ from marchwarden.text.words import WordStemmer
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 GIVEN: Final = 1.0
-"""A researcher whose sources the caller put before it fits whatever the caller asks."""
+"""Fit of a researcher whose sources the caller selected for this question."""
 GENERAL: Final = 0.8
-"""One that declares no scope takes any question."""
+"""Fit of a researcher without a declared scope."""
 IN_SCOPE: Final = 0.9
 OUT_OF_SCOPE: Final = 0.3
 
 
 @dataclass(frozen=True)
 class Member:
-    """One researcher: what it is called, what it is for, and what is needed to build it again.
+    """One researcher with its name, its purpose and the settings to rebuild it from a trace.
 
-    `scope` are words of the questions it is for; without any it takes all of them. `given` says that the caller put its
-    sources there for this question.
+    `scope` lists words of the questions it is for; without any it takes all questions. `given` means that the caller
+    selected its sources for this question.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Member:
 
 
 class Roster:
-    """All members, in a fixed order, each name once."""
+    """All members in a fixed order. Names are unique."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = {member.name: member for member in members}
@@ -58,7 +58,7 @@ class Roster:
         return self._members.get(name or "")
 
     def fit(self, member: Member, question: str) -> float:
-        """How well a question is this member's kind of question, from what it declares of itself."""
+        """Return how well a question fits the member's declared scope."""
         if member.given:
             return GIVEN
         if not member.scope:
@@ -67,17 +67,17 @@ class Roster:
         return IN_SCOPE if asked & set(self._stems.of(" ".join(member.scope))) else OUT_OF_SCOPE
 
     def by_fit(self, question: str) -> list[tuple[Member, float]]:
-        """Everybody, the best fitting first, equals in their order."""
+        """Return all members, best fit first. Ties keep their order."""
         fits = [(member, self.fit(member, question)) for member in self]
         return sorted(fits, key=lambda each: -each[1])
 
     def guide(self) -> str:
-        """The roster as a mind is told of it."""
+        """Describe the roster for a mind."""
         lines = [f"{member.name}: {member.purpose}" for member in self]
         return "\n".join(["Researchers that can be asked. Write each query as NAME: what to ask.", *lines])
 
-    def addressed(self, text: str) -> tuple[Member | None, str]:
-        """Whom a query of a mind is meant for, and what it asks: `arxiv: span of suspension bridges`."""
+    def parse_address(self, text: str) -> tuple[Member | None, str]:
+        """Split a query such as `arxiv: span of suspension bridges` into the member and the question."""
         name, colon, rest = text.partition(":")
         member = self.get(name.strip().casefold()) if colon else None
         return (member, rest.strip()) if member and rest.strip() else (None, text)

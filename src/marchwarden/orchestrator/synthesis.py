@@ -1,18 +1,22 @@
-"""Synthesis: a conclusion over everybody's evidence turned into one result that says who found what.
+"""Completes the PI's result with what only a team has: who found what, failed dispatches, open leads of researchers."""
 
-The same grounding and the same landing as any researcher's; added are the quarrels between researchers, what they left
-open, and the log of dispatches.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion, ResearchResult
+from marchwarden.contract import (
+    Citation,
+    DiscoveryEvent,
+    Gap,
+    GapCategory,
+    OpenQuestion,
+    ResearchResult,
+    SourceConflict,
+)
 from marchwarden.evidence.grounding import Grounded
 from marchwarden.orchestrator.comparison import read_differently
 from marchwarden.orchestrator.dispatch import DispatchOutcome
-from marchwarden.orchestrator.evidence import Cited, Provenance
+from marchwarden.orchestrator.evidence import CitedExcerpt, Provenance
 from marchwarden.orchestrator.task_queue import CompletedAssignment, needs_human
 
 MOST_QUESTIONS: Final = 5
@@ -21,80 +25,103 @@ MOST_DISCOVERIES: Final = 10
 
 @dataclass(frozen=True)
 class TeamFindings:
-    """Everything that came back from a run's dispatches."""
+    """Everything that the dispatches of a run returned."""
 
-    returned: Sequence[DispatchOutcome]
+    outcomes: Sequence[DispatchOutcome]
     answers: Sequence[CompletedAssignment]
-    cited: Sequence[Cited]
+    cited: Sequence[CitedExcerpt]
 
     def failures(self, checked: Grounded) -> tuple[Gap, ...]:
-        """Who gave no answer, what only a person can settle, what is beyond everybody, what was missed of nothing."""
-        silent = [_silent(each) for each in self.returned if each.error and not each.error.called_off]
-        told = {gap.detail for gap in checked.gaps}
-        quarrels = [gap for gap in needs_human(self.answers) if not _told_already(gap, told)]
-        beyond = [each for each in self.answers if not self._was_answered_by_another(each)]
-        missed = [gap for each in beyond for gap in _missed(each, GapCategory.SCOPE_EXCEEDED)]
+        """Return gaps for failed dispatches, unresolved gaps of researchers, and sources read differently."""
+        failed = [_failed(each) for each in self.outcomes if each.error and not each.error.called_off]
+        manual = [gap for answer in self.answers for gap in _manual_gaps(answer, checked)]
+        unanswered = [each for each in self.answers if not self._was_answered_by_another(each)]
+        missed = [gap for each in unanswered for gap in _missed(each, GapCategory.SCOPE_EXCEEDED)]
         if not checked.citations:
             missed += [gap for each in self.answers for gap in _missed(each, GapCategory.SOURCE_NOT_FOUND)]
-        return (*silent, *quarrels, *read_differently(self.cited), *missed)
+        return (*failed, *manual, *read_differently(self.cited), *missed)
 
     def _was_answered_by_another(self, answered: CompletedAssignment) -> bool:
-        errand = answered.errand
         return any(
-            other.result.citations and other.errand.question == errand.question
+            other.result.citations and other.assignment.question == answered.assignment.question
             for other in self.answers
-            if other.errand.member is not errand.member
+            if other.member is not answered.member
         )
 
     def extended(self, result: ResearchResult) -> ResearchResult:
-        """With who found what, who was asked what, and what the researchers came across and left open."""
-        provenance = Provenance.of(self.cited)
-        asked = {each.errand.question for each in self.answers}
+        """Add who found what, the log of dispatches, and the leads and open questions of the researchers."""
+        provenance = Provenance.from_citations(self.cited)
+        asked = {each.assignment.question for each in self.answers}
+        followed = asked | {each.assignment.query for each in self.answers}
         return result.model_copy(
             update={
-                "citations": tuple(provenance.named(citation) for citation in result.citations),
-                "discovery_events": _discoveries(result, self.answers, asked),
+                "citations": tuple(provenance.with_researcher(citation) for citation in result.citations),
+                "discovery_events": _discoveries(result, self.answers, followed),
                 "open_questions": _questions(result, self.answers, asked),
-                "dispatches": tuple(each.told() for each in self.returned),
+                "dispatches": tuple(each.to_contract() for each in self.outcomes),
             }
         )
 
 
-def _silent(returned: DispatchOutcome) -> Gap:
-    detail = returned.error.detail if returned.error else ""
-    name = returned.sent.errand.member.name
+def _failed(outcome: DispatchOutcome) -> Gap:
+    detail = outcome.error.detail if outcome.error else ""
+    name = outcome.sent.member.name
     return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} gave no answer: {detail}")
 
 
 def _missed(answered: CompletedAssignment, category: GapCategory) -> Iterable[Gap]:
-    name = answered.errand.member.name
+    name = answered.member.name
     for gap in answered.result.gaps:
         if gap.category is category:
             yield gap.model_copy(update={"detail": f"{name}: {gap.detail}"})
 
 
-def _told_already(gap: Gap, told: Iterable[str]) -> bool:
-    """Whether our own comparison found the same quarrel: both of its excerpts stand in the researcher's words."""
+def _manual_gaps(answered: CompletedAssignment, checked: Grounded) -> Iterator[Gap]:
+    """Yield the gaps that need manual follow-up, except conflicts that the PI's own comparison reports."""
+    for gap in needs_human(answered):
+        if not _is_reported(gap, answered.result, checked):
+            tried = f"(for a person to settle; tried: {answered.member.name})"
+            yield gap.model_copy(update={"detail": f"{gap.detail} {tried}"})
+
+
+def _is_reported(gap: Gap, result: ResearchResult, checked: Grounded) -> bool:
     if gap.category is not GapCategory.CONTRADICTORY_SOURCES:
         return False
-    return any(all(quote in gap.detail for quote in _quotes(detail)) for detail in told if _quotes(detail))
+    if not result.conflicts:
+        return any(all(quote in gap.detail for quote in quotes) for quotes in map(_quotes, checked.gaps) if quotes)
+    theirs = [_sides(each, result.citations) for each in result.conflicts if each.topic == gap.topic]
+    ours = [_sides(each, checked.citations) for each in checked.conflicts if each.stance == "contradicts"]
+    return any(_are_same(one, other) for one in ours for other in theirs)
 
 
-def _quotes(detail: str) -> list[str]:
-    return [part.split("”")[0] for part in detail.split("“")[1:]]
+def _quotes(gap: Gap) -> list[str]:
+    """Return the quotations in the detail of a gap. Only for runs from before results had a field for conflicts."""
+    return [part.split("”")[0] for part in gap.detail.split("“")[1:]]
+
+
+def _sides(conflict: SourceConflict, citations: Sequence[Citation]) -> tuple[str, str]:
+    """Return both excerpts, or empty texts if the result does not contain the citations."""
+    excerpts = [each.raw_excerpt for each in citations]
+    if max(conflict.one, conflict.other) > len(excerpts):
+        return "", ""
+    return excerpts[conflict.one - 1], excerpts[conflict.other - 1]
+
+
+def _are_same(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Compare two conflicts. The excerpt of one may be part of the excerpt of the other."""
+    return all((*one, *other)) and any(
+        all(first in second or second in first for first, second in zip(one, sides, strict=True))
+        for sides in (other, other[::-1])
+    )
 
 
 def _discoveries(
-    result: ResearchResult, answers: Sequence[CompletedAssignment], asked: set[str]
+    result: ResearchResult, answers: Sequence[CompletedAssignment], followed: set[str]
 ) -> tuple[DiscoveryEvent, ...]:
-    """Ours first; of theirs what was not looked into."""
-    theirs = [event for each in answers for event in each.result.discovery_events if not _looked_into(event, asked)]
+    """Combine the PI's discoveries with those of researchers that were not followed up."""
+    theirs = [event for each in answers for event in each.result.discovery_events if event.query not in followed]
     unique = {(event.type, event.query): event for event in (*result.discovery_events, *theirs)}
     return tuple(unique.values())[:MOST_DISCOVERIES]
-
-
-def _looked_into(event: DiscoveryEvent, asked: set[str]) -> bool:
-    return event.query in asked or any(question.endswith(f"({event.query})") for question in asked)
 
 
 def _questions(

@@ -1,6 +1,6 @@
-"""The agenda: what is worth asking next, the most promising first, and what only a person can settle.
+"""The queue of follow-up questions, most promising first.
 
-Fed by the gaps, discoveries and open questions of results. Knows the rules; sends nothing and pays for nothing.
+Gaps, discoveries and open questions of results become assignments here. Does not dispatch and does not spend.
 """
 
 import re
@@ -14,12 +14,12 @@ from marchwarden.orchestrator.shared_budget import SMALLEST, Grant
 from marchwarden.text.words import WordStemmer
 
 WORTH_ASKING: Final = 0.1
-"""Expected gain below which nothing more is asked: weight of the reason, times fit, times what is still unsure."""
+"""Minimum expected gain of an assignment: weight of its reason × fit of the member × remaining uncertainty."""
 UNANSWERED: Final = 0.9
 PARTLY_ANSWERED: Final = 0.4
 OTHER_SCOPE: Final = 0.95
 MORE_BUDGET: Final = 0.6
-TWICE: Final = 2
+RETRY_FACTOR: Final = 2
 _DISCOVERIES: Final[Mapping[str, float]] = {
     DiscoveryType.CONTRADICTION: 0.6,
     DiscoveryType.RELATED_RESEARCH: 0.5,
@@ -27,14 +27,19 @@ _DISCOVERIES: Final[Mapping[str, float]] = {
 }
 _QUESTIONS: Final[Mapping[str, float]] = {Priority.HIGH: 0.5, Priority.MEDIUM: 0.3, Priority.LOW: 0.1}
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
-_PLACE: Final = re.compile(r"search: .*|\S*(?:://|/|\.\w)\S*", re.DOTALL)
-"""The topic of a gap that is a search or a document of the researcher's own, and nothing to ask another one about."""
-_FOR_A_PERSON: Final = frozenset({GapCategory.ACCESS_DENIED, GapCategory.CONTRADICTORY_SOURCES})
+_LOCATOR_TOPIC: Final = re.compile(r"search: .*|\S*(?:://|/|\.\w)\S*", re.DOTALL)
+"""Topics of gaps about a search or document, in results that do not set `Gap.locator`."""
+_NEEDS_HUMAN: Final = frozenset({GapCategory.ACCESS_DENIED, GapCategory.CONTRADICTORY_SOURCES})
+
+AssignmentKey = tuple[str, frozenset[str], bool]
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """One question for one member, why it is asked, what it promises, and what it must at least be given."""
+    """One question for one member, with the reason, the expected gain and the smallest useful grant.
+
+    `query` is the discovery it follows up. `again` marks a second try with more budget.
+    """
 
     member: Member
     question: str
@@ -42,172 +47,174 @@ class Assignment:
     gain: float
     at_least: Grant = SMALLEST
     again: bool = False
+    is_planned: bool = False
+    query: str = ""
 
 
 @dataclass(frozen=True)
 class CompletedAssignment:
-    """An errand that was run, and what came back."""
+    """A dispatched assignment and its result."""
 
     number: int
-    errand: Assignment
+    assignment: Assignment
     result: ResearchResult
     granted: Grant
 
+    @property
+    def member(self) -> Member:
+        return self.assignment.member
+
 
 class TaskQueue:
-    """The errands that wait. The same question for the same member is asked once, except to be paid better."""
+    """The waiting assignments. A member gets the same question once, or again with more budget."""
 
     def __init__(self, roster: Roster, question: str) -> None:
         self._roster = roster
         self._question = question
         self._stems = WordStemmer()
-        self._unsure = 1.0
+        self._uncertainty = 1.0
         self._answers: list[CompletedAssignment] = []
-        self._waiting: dict[tuple[str, frozenset[str], bool], Assignment] = {}
-        self._taken: set[tuple[str, frozenset[str], bool]] = set()
+        self._waiting: dict[AssignmentKey, Assignment] = {}
+        self._taken: set[AssignmentKey] = set()
 
-    def put(self, errand: Assignment) -> None:
-        """Add an errand; one that is there already keeps the better promise and both reasons."""
-        key = self._key(errand)
+    def put(self, assignment: Assignment) -> None:
+        """Add an assignment. If it is already waiting, keep the higher gain and both reasons."""
+        key = self._key(assignment)
         if key in self._taken:
             return
         known = self._waiting.get(key)
         if known is None:
-            self._waiting[key] = errand
+            self._waiting[key] = assignment
             return
-        reason = known.reason if errand.reason in known.reason else f"{known.reason}; {errand.reason}"
-        self._waiting[key] = replace(known, reason=reason, gain=max(known.gain, errand.gain))
+        is_new = assignment.reason not in known.reason
+        reason = f"{known.reason}; {assignment.reason}" if is_new else known.reason
+        gain, is_planned = max(known.gain, assignment.gain), known.is_planned and not is_new
+        self._waiting[key] = replace(known, reason=reason, gain=gain, is_planned=is_planned)
 
     def take(self) -> Assignment | None:
-        """The most promising errand, if any still promises enough; equals in the order of member and question."""
-        errands = sorted(self._worth_asking(), key=lambda each: (-each.gain, each.member.name, each.question))
-        if not errands:
+        """Remove and return the most promising assignment, or None if none is worth asking."""
+        found = sorted(self._worth_asking(), key=lambda each: (-each.gain, each.member.name, each.question))
+        if not found:
             return None
-        key = self._key(errands[0])
+        key = self._key(found[0])
         self._taken.add(key)
         del self._waiting[key]
-        return errands[0]
+        return found[0]
 
     def waiting(self) -> int:
         return len(self._worth_asking())
 
-    def consider(self, answers: Iterable[CompletedAssignment], unsure: float) -> None:
-        """Put on the agenda what results call for. `unsure` is how much there is still to gain, 0 to 1, by anything."""
-        self._unsure = unsure
+    def consider(self, answers: Iterable[CompletedAssignment], uncertainty: float) -> None:
+        """Queue follow-ups to these answers. `uncertainty` (0 to 1) is what further answers can still improve."""
+        self._uncertainty = uncertainty
         new = list(answers)
         self._answers += new
-        for answered in new:
-            for errand in (*self._of_gaps(answered), *self._of_discoveries(answered), *self._of_questions(answered)):
-                self.put(replace(errand, gain=errand.gain * answered.errand.gain))
+        for answer in new:
+            for found in (*self._from_gaps(answer), *self._from_discoveries(answer), *self._from_questions(answer)):
+                self.put(replace(found, gain=found.gain * answer.assignment.gain))
 
     def _worth_asking(self) -> list[Assignment]:
-        """What waits, as it promises now, and promises enough."""
-        promising = [replace(each, gain=round(each.gain * self._unsure, 4)) for each in self._waiting.values()]
-        return [errand for errand in promising if errand.gain >= WORTH_ASKING]
+        """Return the waiting assignments with their current gain, if it is high enough."""
+        rated = [replace(each, gain=round(each.gain * self._uncertainty, 4)) for each in self._waiting.values()]
+        return [assignment for assignment in rated if assignment.gain >= WORTH_ASKING]
 
-    def _of_gaps(self, answered: CompletedAssignment) -> Iterator[Assignment]:
-        for gap in answered.result.gaps:
+    def _from_gaps(self, answer: CompletedAssignment) -> Iterator[Assignment]:
+        for gap in answer.result.gaps:
             match gap.category:
                 case GapCategory.SCOPE_EXCEEDED:
-                    yield from self._specialist(answered, gap)
-                case GapCategory.SOURCE_NOT_FOUND if not _PLACE.fullmatch(gap.topic) and not self._found(answered, gap):
-                    weight = PARTLY_ANSWERED if answered.result.citations else UNANSWERED
-                    reason = f"{_who(answered)} did not find it"
-                    yield from self._another(answered, as_question(gap.topic), weight, reason)
+                    yield from self._to_specialist(answer, gap)
+                case GapCategory.SOURCE_NOT_FOUND if not _is_about_locator(gap) and not self._is_found(answer, gap):
+                    weight = PARTLY_ANSWERED if answer.result.citations else UNANSWERED
+                    reason = f"{answer.member.name} did not find it"
+                    yield from self._to_another(answer, as_question(gap.topic), weight, reason)
                 case GapCategory.BUDGET_EXHAUSTED:
-                    yield from self._again(answered)
+                    yield from self._retry(answer)
 
-    def _found(self, answered: CompletedAssignment, gap: Gap) -> bool:
-        """Whether somebody else who was asked the same has evidence, and does not miss this."""
+    def _is_found(self, answer: CompletedAssignment, gap: Gap) -> bool:
+        """Check whether another member has evidence for the same question and does not report this gap."""
         return any(
-            other.result.citations and not any(self._same_topic(gap, missed) for missed in other.result.gaps)
+            other.result.citations and not any(self._same_topic(gap, each) for each in other.result.gaps)
             for other in self._answers
-            if other is not answered and other.errand.question == answered.errand.question
+            if other is not answer and other.assignment.question == answer.assignment.question
         )
 
     def _same_topic(self, one: Gap, other: Gap) -> bool:
         if other.category not in {GapCategory.SOURCE_NOT_FOUND, GapCategory.SCOPE_EXCEEDED}:
             return False
-        ours, theirs = set(self._stems.of(one.topic)), set(self._stems.of(other.topic))
-        return one.topic == other.topic or 2 * len(ours & theirs) >= max(len(ours), 1)
+        first, second = set(self._stems.of(one.topic)), set(self._stems.of(other.topic))
+        return one.topic == other.topic or 2 * len(first & second) >= max(len(first), 1)
 
-    def _specialist(self, answered: CompletedAssignment, gap: Gap) -> Iterator[Assignment]:
-        """Whoever the result names for it; else whoever fits it best."""
-        named = [event.suggested_researcher for event in answered.result.discovery_events]
-        named += [word for word in _NAME.findall(gap.detail.casefold()) if self._roster.get(word)]
-        reason = f"it is beyond {_who(answered)}"
-        for member in (self._roster.get(name) for name in named):
-            if member and member is not answered.errand.member:
-                yield Assignment(member, answered.errand.question, reason, OTHER_SCOPE)
+    def _to_specialist(self, answer: CompletedAssignment, gap: Gap) -> Iterator[Assignment]:
+        """Ask the member that the result suggests, else the one that fits best."""
+        names = [event.suggested_researcher for event in answer.result.discovery_events]
+        names += [word for word in _NAME.findall(gap.detail.casefold()) if self._roster.get(word)]
+        question, reason = answer.assignment.question, f"it is beyond {answer.member.name}"
+        for member in (self._roster.get(name) for name in names):
+            if member and member is not answer.member:
+                yield Assignment(member, question, reason, OTHER_SCOPE)
                 return
-        yield from self._another(answered, answered.errand.question, OTHER_SCOPE, reason)
+        yield from self._to_another(answer, question, OTHER_SCOPE, reason)
 
-    def _another(
-        self, answered: CompletedAssignment, question: str, weight: float, reason: str
+    def _to_another(
+        self, answer: CompletedAssignment, question: str, weight: float, reason: str, query: str = ""
     ) -> Iterator[Assignment]:
-        """The best fitting member that was not asked this yet."""
+        """Ask the best fitting member that did not get this question yet."""
         for member, fit in self._roster.by_fit(question):
-            errand = Assignment(member, question, reason, round(weight * fit, 4))
-            if member is not answered.errand.member and self._key(errand) not in self._taken:
-                yield errand
+            assignment = Assignment(member, question, reason, round(weight * fit, 4), query=query)
+            if member is not answer.member and self._key(assignment) not in self._taken:
+                yield assignment
                 return
 
-    def _again(self, answered: CompletedAssignment) -> Iterator[Assignment]:
-        """Once more with at least twice the tokens, for what is still missing, unless that has been tried."""
-        errand = answered.errand
-        if not errand.again:
-            reason = f"{errand.member.name} ran out of budget"
-            more = Grant(TWICE * answered.granted.tokens, max(answered.granted.sources // 2, 1))
-            yield replace(errand, reason=reason, gain=MORE_BUDGET, at_least=more, again=True)
+    def _retry(self, answer: CompletedAssignment) -> Iterator[Assignment]:
+        """Ask the same member once more, with at least twice the tokens."""
+        if not answer.assignment.again:
+            reason = f"{answer.member.name} ran out of budget"
+            more = Grant(RETRY_FACTOR * answer.granted.tokens, max(answer.granted.sources // 2, 1))
+            yield replace(
+                answer.assignment, reason=reason, gain=MORE_BUDGET, at_least=more, again=True, is_planned=False
+            )
 
-    def _of_discoveries(self, answered: CompletedAssignment) -> Iterator[Assignment]:
-        for event in answered.result.discovery_events:
-            weight, query = _DISCOVERIES.get(event.type, 0.0), self._about(event.query)
+    def _from_discoveries(self, answer: CompletedAssignment) -> Iterator[Assignment]:
+        reason = f"{answer.member.name} came across it"
+        for event in answer.result.discovery_events:
+            weight, question = _DISCOVERIES.get(event.type, 0.0), self._question_about(event.query)
             member = self._roster.get(event.suggested_researcher)
-            if not query or not weight:
+            if not question or not weight:
                 continue
             if member is not None:
-                fit = self._roster.fit(member, f"{self._question} {query}")
-                yield Assignment(member, query, f"{_who(answered)} came across it", round(weight * fit, 4))
+                fit = self._roster.fit(member, f"{self._question} {question}")
+                yield Assignment(member, question, reason, round(weight * fit, 4), query=event.query)
             elif event.suggested_researcher is None:
-                yield from self._another(answered, query, weight, f"{_who(answered)} came across it")
+                yield from self._to_another(answer, question, weight, reason, event.query)
 
-    def _about(self, query: str) -> str:
-        """An address or a number alone asks nothing: it is asked what this one is asked, about that."""
+    def _question_about(self, query: str) -> str:
+        """Turn a single address or number into a question: the question of this run, about that."""
         query = as_question(query)
         if not query or " " in query:
             return query
         return f"{self._question[: MAX_QUESTION - len(query) - 3]} ({query})" if len(query) < MAX_QUESTION // 2 else ""
 
-    def _of_questions(self, answered: CompletedAssignment) -> Iterator[Assignment]:
-        for asked in answered.result.open_questions:
-            question = as_question(asked.question)
-            if question:
-                weight = _QUESTIONS.get(asked.priority, 0.0)
-                yield from self._another(answered, question, weight, f"{_who(answered)} left it open")
+    def _from_questions(self, answer: CompletedAssignment) -> Iterator[Assignment]:
+        for each in answer.result.open_questions:
+            if question := as_question(each.question):
+                weight = _QUESTIONS.get(each.priority, 0.0)
+                yield from self._to_another(answer, question, weight, f"{answer.member.name} left it open")
 
-    def _key(self, errand: Assignment) -> tuple[str, frozenset[str], bool]:
-        return (
-            errand.member.name,
-            frozenset(self._stems.of(errand.question)) or frozenset({errand.question}),
-            errand.again,
-        )
+    def _key(self, assignment: Assignment) -> AssignmentKey:
+        stems = frozenset(self._stems.of(assignment.question)) or frozenset({assignment.question})
+        return assignment.member.name, stems, assignment.again
 
 
-def needs_human(answers: Iterable[CompletedAssignment]) -> list[Gap]:
-    """What no researcher can settle: refused access and open quarrels, with who tried."""
-    return [
-        gap.model_copy(update={"detail": f"{gap.detail} (for a person to settle; tried: {_who(answered)})"})
-        for answered in answers
-        for gap in answered.result.gaps
-        if gap.category in _FOR_A_PERSON
-    ]
-
-
-def _who(answered: CompletedAssignment) -> str:
-    return answered.errand.member.name
+def needs_human(answer: CompletedAssignment) -> list[Gap]:
+    """Return the gaps that no researcher can close: denied access and contradictions."""
+    return [gap for gap in answer.result.gaps if gap.category in _NEEDS_HUMAN]
 
 
 def as_question(text: str) -> str:
-    """Words on one line, no more of them than a question may have."""
+    """Put a text on one line and cut it to the length of a question."""
     return " ".join(text.split())[:MAX_QUESTION].strip()
+
+
+def _is_about_locator(gap: Gap) -> bool:
+    """Check whether a gap is about one document or search of a researcher, so that others cannot close it."""
+    return gap.locator is not None or _LOCATOR_TOPIC.fullmatch(gap.topic) is not None

@@ -15,8 +15,8 @@ from temporalio.exceptions import ApplicationError
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable, TraceHeld
-from marchwarden.orchestrator.dispatch import settles
-from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, Resumable
+from marchwarden.orchestrator.dispatch import is_certain
+from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, send_request
 from marchwarden.storage.store import Store
 from marchwarden.temporal.messages import HEARTBEAT, LEAD, RESEARCH, Answer, Errand, Member, Move, Sign, Turn
 from marchwarden.temporal.pi_step import move
@@ -47,7 +47,7 @@ class Activities:
             self.store.notes.clear(f"calls/{errand.trace_id}")
         whole = result.model_dump(mode="json") if errand.number == 0 else None
         tokens = result.cost_metadata.tokens_used
-        return Answer(errand.number, kept, settles(result), tokens=tokens, result=whole)
+        return Answer(errand.number, kept, is_certain(result), tokens=tokens, result=whole)
 
     @activity.defn(name=LEAD)
     async def lead(self, turn: Turn) -> Move:
@@ -60,13 +60,9 @@ class Activities:
 
 
 async def _researched(researcher: Researcher, errand: Errand, report: ProgressSink) -> ResearchResult:
-    """Under its own id where the researcher takes one. A stranger, who names its runs itself, is asked anew."""
+    """Run the assignment. A researcher that takes run ids continues a run that was interrupted."""
     request = ResearchRequest.model_validate(errand.request)
-    if isinstance(researcher, Resumable):
-        return await researcher.take_up(errand.trace_id, request, progress=report)
-    return await researcher.research(
-        request.question, request.context, request.depth, request.constraints, progress=report
-    )
+    return await send_request(researcher, request, errand.trace_id, progress=report)
 
 
 @asynccontextmanager

@@ -109,3 +109,4 @@ class Sign:
     tokens_used: int = 0
     token_budget: int = 0
     sources: int = 0
+    researcher: str = ""

@@ -10,11 +10,11 @@ from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import NoAnswer
 from marchwarden.orchestrator import roster
 from marchwarden.orchestrator.dispatch import (
-    LAST_CALL,
+    DEADLINE_SHARE,
     DispatchOutcome,
     DispatchRound,
     SentAssignment,
-    run_of,
+    run_id_for,
     within_grant,
 )
 from marchwarden.orchestrator.offline import OfflineResearcher
@@ -39,21 +39,21 @@ class PiStep:
     turn: Turn
     store: Store
 
-    async def __call__(self, round_: DispatchRound, errands: Sequence[SentAssignment]) -> list[DispatchOutcome]:
+    async def __call__(self, round_: DispatchRound, assignments: Sequence[SentAssignment]) -> list[DispatchOutcome]:
         came = {answer.number: answer for answer in self.turn.answers}
-        numbers = [sent.number for sent in errands if not round_.record.holds("dispatch", str(sent.number))]
+        numbers = [sent.number for sent in assignments if not round_.record.holds("dispatch", str(sent.number))]
         if not set(numbers) <= came.keys():
-            raise Awaited([self._errand(round_, sent) for sent in errands])
+            raise Awaited([self._errand(round_, sent) for sent in assignments])
         round_.record.pass_time(max((came[number].seconds for number in numbers), default=0.0))
         round_.perform = self._perform
-        return await round_.run(errands)
+        return await round_.run(assignments)
 
     def _errand(self, round_: DispatchRound, sent: SentAssignment) -> Errand:
-        name = sent.errand.member.name
+        name = sent.member.name
         member = next(each for each in self.turn.question.members if each.name == name)
-        trace_id = round_.record.sent(sent.number, run_of(round_.record.trace_id, sent.number))
-        request = round_.told(sent).model_dump(mode="json", exclude_unset=True)
-        return Errand(sent.number, member, trace_id, request, round_.seconds * LAST_CALL, self.turn.question.mind)
+        trace_id = round_.record.sent(sent.number, run_id_for(round_.record.trace_id, sent.number))
+        request = round_.request_for(sent).model_dump(mode="json", exclude_unset=True)
+        return Errand(sent.number, member, trace_id, request, round_.seconds * DEADLINE_SHARE, self.turn.question.mind)
 
     async def _perform(self, returned: DispatchOutcome) -> ResearchResult:
         answer = next(each for each in self.turn.answers if each.number == returned.sent.number)
@@ -71,7 +71,7 @@ async def move(turn: Turn, mind: Mind, embedded: Mind, store: Store, progress: P
     investigator = PrincipalInvestigator(members, mind, store=store, fallback=embedded, dispatch=PiStep(turn, store))
     request = ResearchRequest.model_validate(turn.question.request)
     try:
-        result = await investigator.take_up(turn.trace_id, request, progress=progress)
+        result = await investigator.run_request(request, turn.trace_id, progress=progress)
     except Awaited as awaited:
         return Move(errands=awaited.errands)
     return Move(result=result.model_dump(mode="json"))

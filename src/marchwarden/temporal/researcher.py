@@ -63,12 +63,13 @@ class TemporalResearcher:
         request = parse_request(
             {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
         )
-        return await self.take_up(str(uuid4()), request, progress=progress)
+        return await self.run_request(request, progress=progress)
 
-    async def take_up(
-        self, trace_id: str, request: ResearchRequest, *, progress: ProgressSink = ignore_progress
+    async def run_request(
+        self, request: ResearchRequest, trace_id: str | None = None, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
-        """Start the run of that id, or find it, and wait for what comes of it."""
+        """Start the run with this id, or attach to it if it exists, and wait for the result."""
+        trace_id = trace_id or str(uuid4())
         seconds = request.limits().max_wall_time_sec or WALL_TIME_SEC[request.depth]
         asked = request.model_dump(mode="json", exclude_unset=True)
         question = Question(asked, list(self.members), seconds, self.mind, self.heartbeat_sec)

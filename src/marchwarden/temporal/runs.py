@@ -39,7 +39,7 @@ async def run(client: Client, trace_id: str) -> Run:
     handle = client.get_workflow_handle(trace_id)
     try:
         found = await _run(await handle.describe())
-        doing = tuple(f"{sign.step}: {sign.message}" for sign in await signs(handle))
+        doing = tuple(f"{sign.researcher} {sign.step}".strip() + f": {sign.message}" for sign in await signs(handle))
     except RPCError as error:
         raise _unknown(trace_id, error) from error
     return Run(**{**vars(found), "doing": doing})

@@ -15,7 +15,7 @@ from marchwarden.audit.catalog import RunCatalog, RunSummary, members
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.loop.recorded import RecordedResearcher
-from marchwarden.protocols import ProgressSink, Researcher
+from marchwarden.protocols import ProgressSink, Researcher, send_request
 from marchwarden.storage.record import RunHeader
 from marchwarden.ui.ask_form import AskForm, Form, asked_again
 from marchwarden.ui.dependencies import UiDependencies
@@ -57,7 +57,7 @@ class AskRoutes:
         try:
             wish = AskForm.of(form)
             researcher = await to_thread.run_sync(self._house.build, wish)
-            job = self._desk.take(wish.request.question, _name(researcher, wish), partial(_research, researcher, wish))
+            job = self._desk.take(wish.request.question, _name(researcher), partial(_research, researcher, wish))
         except InvalidInput as error:
             return await self._front(form, str(error), 400)
         return _seen(job)
@@ -125,12 +125,11 @@ def under_way(desk: JobQueue, found: Sequence[RunSummary]) -> set[str]:
 
 
 async def _research(researcher: Researcher, wish: AskForm, sink: ProgressSink) -> ResearchResult:
-    asked = wish.request
-    return await researcher.research(asked.question, asked.context, asked.depth, asked.constraints, progress=sink)
+    return await send_request(researcher, wish.request, progress=sink)
 
 
-def _name(researcher: Researcher, wish: AskForm) -> str:
-    return researcher.opening(wish.request).researcher if isinstance(researcher, RecordedResearcher) else "researcher"
+def _name(researcher: Researcher) -> str:
+    return researcher.name if isinstance(researcher, RecordedResearcher) else "researcher"
 
 
 def _seen(job: Job) -> Response:

@@ -82,9 +82,8 @@ class Job:
         return name or self.lead
 
     def hear(self, progress: Progress) -> None:
-        """A PI passes on its researchers' steps under their names: `web search`."""
-        name, between, step = progress.step.partition(" ")
-        who, step = (one_line(name, 60), one_line(step, 40)) if between else (LEAD, one_line(progress.step, 40))
+        """Record a progress report of the run or of one of its researchers."""
+        who, step = one_line(progress.researcher, 60) or LEAD, one_line(progress.step, 40)
         if who not in self.latest and len(self.latest) >= MOST_NAMES:
             who = LEAD
         message = one_line(progress.message, 240)

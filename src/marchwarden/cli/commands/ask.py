@@ -1,7 +1,7 @@
 """The commands that research: ask, resume, batch."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.contract import ResearchResult
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
@@ -65,6 +65,7 @@ def ask(
     """
     from marchwarden.core.request import parse_request
     from marchwarden.minds.select import mind_notice
+    from marchwarden.protocols import send_request
 
     given = {
         "max_iterations": max_iterations,
@@ -81,7 +82,7 @@ def ask(
     asked = choice.researcher(settings, kept, in_process=local)
     if notice := mind_notice(settings.environ, mind):
         click.echo(notice, err=True)
-    found = _watched(lambda sink: asked.research(**_spread(request), progress=sink))
+    found = _watched(lambda sink: send_request(asked, request, progress=sink))
     return print_result(found, settings, kept, as_json=as_json, verbose=verbose)
 
 
@@ -169,10 +170,6 @@ def _watched(
 
     with progress_sink(fleet_at) as sink:
         return anyio.run(work, sink.report)
-
-
-def _spread(request: "ResearchRequest") -> dict[str, Any]:
-    return {name: getattr(request, name) for name in type(request).model_fields}
 
 
 def print_result(

@@ -8,7 +8,7 @@ from marchwarden.cli import options
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
-    from marchwarden.orchestrator.health import Health
+    from marchwarden.orchestrator.external import Health
     from marchwarden.settings import Settings
 
 
@@ -24,11 +24,10 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     """
     import anyio
 
-    from marchwarden.orchestrator.external import ExternalRegistry
-    from marchwarden.orchestrator.health import healths
+    from marchwarden.orchestrator.external import ExternalRegistry, check_health
 
     registry = ExternalRegistry.load(settings.researchers, settings.environ)
-    found = [*_built_in(settings), *anyio.run(healths, registry)]
+    found = [*_built_in(settings), *anyio.run(check_health, registry)]
     if as_json:
         click.echo(json_text([vars(each) for each in found]))
     else:
@@ -42,7 +41,7 @@ def researchers(settings: "Settings", as_json: bool) -> int:
 
 def _built_in(settings: "Settings") -> "list[Health]":
     from marchwarden.contract import CONTRACT_VERSION
-    from marchwarden.orchestrator.health import Health
+    from marchwarden.orchestrator.external import Health
     from marchwarden.researchers.arxiv.agent import PURPOSE as PAPERS
     from marchwarden.researchers.database.agent import PURPOSE as ROWS
     from marchwarden.researchers.files.agent import PURPOSE as FILES

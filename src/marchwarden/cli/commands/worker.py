@@ -133,7 +133,7 @@ class ResearcherPool:
         from marchwarden.orchestrator.external import REGISTERED, ExternalRegistry
 
         if member.settings.get("kind") == REGISTERED:
-            return ExternalRegistry.load(self.settings.researchers, self.settings.environ).reach(member.name)
+            return ExternalRegistry.load(self.settings.researchers, self.settings.environ).connect(member.name)
         shared = self._shared(member)
         return Investigator(
             shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=self._pace()
