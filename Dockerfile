@@ -1,4 +1,4 @@
-# Marchwarden in a container: docker build -t marchwarden .
+# Build the image:     docker build -t marchwarden .
 #
 # Ask your files:      docker run --rm -v "$PWD/notes:/notes:ro" marchwarden ask "Who repainted it?" --files /notes
 # Keep runs:           add  -v marchwarden:/home/marchwarden/.marchwarden
@@ -6,7 +6,7 @@
 # With a model:        docker build --build-arg EXTRAS='[llm]' -t marchwarden . ; then add  -e ANTHROPIC_API_KEY
 FROM python:3.11-slim
 
-# Nobody in here is root, and nothing is written outside the home.
+# Run as an unprivileged user that writes only to its home folder.
 RUN useradd --create-home marchwarden
 
 WORKDIR /build
@@ -16,7 +16,7 @@ ARG EXTRAS=""
 RUN pip install --no-cache-dir ".${EXTRAS}" && rm -rf /build
 
 USER marchwarden
-# So that a volume mounted here belongs to the user.
+# Create the mount point, so a volume mounted here belongs to the user.
 RUN mkdir /home/marchwarden/.marchwarden
 WORKDIR /home/marchwarden
 

@@ -1,4 +1,4 @@
-# Everything here works with Python 3.11, pip and make alone.
+# Requires only Python 3.11, pip and make.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 EXTRAS ?= dev
@@ -6,8 +6,8 @@ Q ?= What happens when a researcher runs out of budget?
 
 .PHONY: ask test check format bench clean
 
-# The question travels through the environment, so that no character in it means anything to the shell.
-# Exit code 1 is an honest "the documents do not say", not a failure of make.
+# Pass the question through the environment, so the shell does not interpret it.
+# Exit code 1 means that the documents do not answer the question. It is not an error.
 ask: export MARCHWARDEN_QUESTION := $(Q)
 ask: .venv/installed
 	@$(BIN)/marchwarden ask "$$MARCHWARDEN_QUESTION" --files docs/wiki || [ $$? -eq 1 ]
@@ -40,7 +40,7 @@ clean:
 	@$(BIN)/pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
-# Not compiled beforehand: tests load a small part of what lies there, and leave that compiled.
+# --no-compile: the tests import only a small part of the packages, and Python compiles that on import.
 .venv/developing: pyproject.toml | .venv/bin/pip
 	@$(BIN)/pip install -qq --disable-pip-version-check --no-compile --editable '.[$(EXTRAS)]'
 	@touch .venv/installed $@

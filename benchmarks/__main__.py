@@ -1,18 +1,18 @@
-"""All benchmarks, one after the other: `make bench`, or `python -m benchmarks FOLDER` for documents of your own."""
+"""Run all benchmarks: `make bench`, or `python -m benchmarks FOLDER` for your own documents."""
 
-from benchmarks import asking, fetching, fleet, growth, index, network, page, service, startup, thinking
+from benchmarks import ask, fetching, fleet, growth, index, model_latency, pi, service, startup, ui
 
 ALL = (
     ("Start-up", startup),
     ("Index and search", index),
-    ("One ask", asking),
-    ("A hundred times the documents", growth),
+    ("One question", ask),
+    ("Growing number of documents", growth),
     ("Fetching", fetching),
-    ("Thinking with a model", thinking),
-    ("Four researchers at once", network),
-    ("The page with many runs", page),
-    ("The fleet", fleet),
-    ("Two thousand calls at once", service),
+    ("Latency with a model", model_latency),
+    ("Four researchers in parallel", pi),
+    ("Browser interface with many runs", ui),
+    ("Fleet", fleet),
+    ("2,000 concurrent calls", service),
 )
 
 for title, benchmark in ALL:

@@ -1,6 +1,6 @@
-"""Made-up documents, as many as are wanted and the same every time, each with one fact and the question it answers.
+"""Generate synthetic documents, always the same, each with one fact and the question it answers.
 
-Words come as often as they do in real text (Zipf's law); every document has a name that no other has.
+Word frequencies follow Zipf's law, as in real text. Every document has a unique name.
 """
 
 import random
@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 
 VOCABULARY = 20_000
-A_FOLDER = 1_000
+FILES_PER_FOLDER = 1_000
 
 _COMMON = """the of and to in a is that was it for on with as by at from his her be this had which or are but not have
 an they one were all there been their more has who will would so no out up can about into than them only other time"""
@@ -28,7 +28,7 @@ _FACTS = (
 
 
 @dataclass(frozen=True)
-class MadeUp:
+class SyntheticDocument:
     """A document, and the question that its fact answers."""
 
     title: str
@@ -36,48 +36,48 @@ class MadeUp:
     question: str
 
 
-def documents(seed: int = 7) -> Iterator[MadeUp]:
-    """Without end; the first of them are the same however many are taken."""
-    drawing = random.Random(seed)
-    words = [*_COMMON.split(), *_invented(drawing, VOCABULARY)]
+def generate_documents(seed: int = 7) -> Iterator[SyntheticDocument]:
+    """Generate documents without end, always in the same order."""
+    rng = random.Random(seed)
+    words = [*_COMMON.split(), *_invent_words(rng, VOCABULARY)]
     weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
-    names = _names(drawing)
+    names = _unique_names(rng)
     for name, other in zip(names, names, strict=False):
-        year, number = drawing.randint(1500, 1999), drawing.randint(10, 9999)
-        question, fact = drawing.choice(_FACTS)
-        sentences = [_sentence(drawing, words, weights) for _ in range(drawing.randint(4, 9))]
-        told = fact.format(name=name, other=other, year=year, number=number)
-        sentences.insert(drawing.randint(0, len(sentences)), told)
-        yield MadeUp(name, " ".join(sentences), question.format(name=name))
+        year, number = rng.randint(1500, 1999), rng.randint(10, 9999)
+        question, fact = rng.choice(_FACTS)
+        sentences = [_sentence(rng, words, weights) for _ in range(rng.randint(4, 9))]
+        statement = fact.format(name=name, other=other, year=year, number=number)
+        sentences.insert(rng.randint(0, len(sentences)), statement)
+        yield SyntheticDocument(name, " ".join(sentences), question.format(name=name))
 
 
-def laid_out(folder: Path, source: Iterator[MadeUp], first: int, end: int) -> list[str]:
-    """Write the next documents as files of these numbers, a thousand to a folder; gives their questions."""
-    asked = []
-    for number, one in zip(range(first, end), islice(source, end - first), strict=True):
-        below = folder / f"{number // A_FOLDER:04}"
-        below.mkdir(parents=True, exist_ok=True)
-        (below / f"{number:06}.txt").write_text(f"{one.title}\n\n{one.text}\n", encoding="utf-8")
-        asked.append(one.question)
-    return asked
+def write_documents(folder: Path, source: Iterator[SyntheticDocument], first: int, end: int) -> list[str]:
+    """Write the next documents to numbered files, 1,000 per folder, and return their questions."""
+    questions = []
+    for number, document in zip(range(first, end), islice(source, end - first), strict=True):
+        subfolder = folder / f"{number // FILES_PER_FOLDER:04}"
+        subfolder.mkdir(parents=True, exist_ok=True)
+        (subfolder / f"{number:06}.txt").write_text(f"{document.title}\n\n{document.text}\n", encoding="utf-8")
+        questions.append(document.question)
+    return questions
 
 
-def _sentence(drawing: random.Random, words: Sequence[str], weights: Sequence[float]) -> str:
-    chosen = drawing.choices(words, cum_weights=weights, k=drawing.randint(8, 24))
+def _sentence(rng: random.Random, words: Sequence[str], weights: Sequence[float]) -> str:
+    chosen = rng.choices(words, cum_weights=weights, k=rng.randint(8, 24))
     return f"{' '.join(chosen).capitalize()}."
 
 
-def _invented(drawing: random.Random, count: int) -> list[str]:
+def _invent_words(rng: random.Random, count: int) -> list[str]:
     found: dict[str, None] = {}
     while len(found) < count:
-        found["".join(drawing.choices(_SYLLABLES, k=drawing.randint(2, 4)))] = None
+        found["".join(rng.choices(_SYLLABLES, k=rng.randint(2, 4)))] = None
     return list(found)
 
 
-def _names(drawing: random.Random) -> Iterator[str]:
-    met: set[str] = set()
+def _unique_names(rng: random.Random) -> Iterator[str]:
+    seen: set[str] = set()
     while True:
-        name = "".join(drawing.choices(_SYLLABLES, k=5)).capitalize()
-        if name not in met:
-            met.add(name)
+        name = "".join(rng.choices(_SYLLABLES, k=5)).capitalize()
+        if name not in seen:
+            seen.add(name)
             yield name

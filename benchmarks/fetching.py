@@ -1,9 +1,10 @@
-"""Ten pages of 200 ms: on ten hosts they take little more than one page, on one host politeness wins.
+"""Measure how long ten pages of 200 ms take on ten hosts and on one host.
 
     python -m benchmarks.fetching
 
-Every host is a server on its own loopback address. One that answers at once serves robots.txt; the second table has
-servers that are as slow with it as with their pages, which every page then waits for once.
+On ten hosts they take little more than one page; on one host the polite delay dominates. Every host is a server on its
+own loopback address. In the first table robots.txt is answered immediately; in the second it is as slow as the pages,
+and every page waits for it once.
 """
 
 import time
@@ -40,7 +41,7 @@ async def slow_host(address: str, robots_seconds: float) -> AsyncIterator[str]:
         group.cancel_scope.cancel()
 
 
-async def fetched(hosts: list[str], settings: FetchSettings) -> float:
+async def fetch_pages(hosts: list[str], settings: FetchSettings) -> float:
     fetcher = Fetcher(settings)
     start = time.perf_counter()
     async with anyio.create_task_group() as group:
@@ -54,13 +55,13 @@ async def measure(robots_seconds: float) -> None:
         addresses = [f"127.0.0.{number + 1}" for number in range(PAGES)]
         hosts = [await stack.enter_async_context(slow_host(address, robots_seconds)) for address in addresses]
         settings = FetchSettings(allowed=AllowedHosts.parsed(",".join(hosts)))
-        await fetched(hosts, settings)
-        apart, together = await fetched(hosts, settings), await fetched(hosts[:1], settings)
+        await fetch_pages(hosts, settings)
+        ten_hosts, one_host = await fetch_pages(hosts, settings), await fetch_pages(hosts[:1], settings)
     one = PAGE_SECONDS + robots_seconds
     print(f"{PAGES} pages of {PAGE_SECONDS * 1000:.0f} ms, robots.txt of {robots_seconds * 1000:.0f} ms")
     bound = f"(must stay under {BOUND} s)" if not robots_seconds else ""
-    print(f"  ten hosts {apart:6.2f} s {apart / one:6.2f} times one page alone {bound}")
-    print(f"  one host  {together:6.2f} s {together / one:6.2f} times one page alone ({settings.host_delay:g} s apart)")
+    print(f"  ten hosts {ten_hosts:6.2f} s {ten_hosts / one:6.2f} times one page {bound}")
+    print(f"  one host  {one_host:6.2f} s {one_host / one:6.2f} times one page ({settings.host_delay:g} s apart)")
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""Index build and query speed of the files researcher beside the bare engine, in one run over the same passages.
+"""Compare index build and query speed of the files researcher with the bare search engine, over the same passages.
 
-    python -m benchmarks.index              text made from the standard library's own source
-    python -m benchmarks.index FOLDER       a folder of documents; at least 20 000 passages are wanted
+    python -m benchmarks.index              text from the source of the standard library
+    python -m benchmarks.index FOLDER       your documents; at least 20,000 passages
 
-The bare engine gets every passage ready-made and does nothing but index and search it. The files researcher finds the
-files, hashes, extracts and splits them, keeps their text, commits so that a killed run can go on, and ranks exactly.
-The time splitting alone takes is printed too: it is most of the difference.
+The bare engine gets prepared passages and only indexes and searches them. The files researcher also finds, hashes,
+extracts and splits the files, stores their text, commits so that a killed run can continue, and ranks exactly. The time
+for splitting, which is most of the difference, is printed separately.
 """
 
 import argparse
@@ -31,14 +31,14 @@ from marchwarden.researchers.files.models import Folder, FoundFile, IndexSetting
 from marchwarden.researchers.files.scan import read, scan
 from marchwarden.researchers.files.tools import MOST_HITS, FilesSource
 
-ENOUGH = 20_000
+MIN_PASSAGES = 20_000
 QUERIES = 300
-WORDS_ASKED = 6
+WORDS_PER_QUERY = 6
 
 
 @dataclass(frozen=True)
-class Text:
-    """A document's text, and its passages ready-made."""
+class ExtractedDocument:
+    """The text of a document and its passages."""
 
     whole: str
     layout: Layout
@@ -46,32 +46,32 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Spent:
-    """Wall and processor seconds."""
+class Duration:
+    """Wall-clock and CPU seconds."""
 
     wall: float
     cpu: float
 
 
-def spent(work: Callable[[], object]) -> Spent:
+def measure_work(work: Callable[[], object]) -> Duration:
     wall, cpu = time.perf_counter(), time.process_time()
     work()
-    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
+    return Duration(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def standard_library(folder: Path) -> None:
-    """Copy the standard library's modules until they make passages enough."""
+def copy_standard_library(folder: Path) -> None:
+    """Copy modules of the standard library until there are enough passages."""
     made = 0
     for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
-        if "site-packages" in path.parts or made > ENOUGH * 1.2:
+        if "site-packages" in path.parts or made > MIN_PASSAGES * 1.2:
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         shutil.copy(path, folder / f"{made:06}_{path.name}")
         made += len(split(text, "lines"))
 
 
-def texts(folder: Path) -> list[Text]:
-    """Every document's text with the passages of it, for the bare engine."""
+def load_documents(folder: Path) -> list[ExtractedDocument]:
+    """Extract and split every document for the bare engine."""
     place, limit = Folder.at(folder), IndexSettings().largest_file
     documents = []
     with Extractor() as extractor:
@@ -83,12 +83,12 @@ def texts(folder: Path) -> list[Text]:
                     continue
                 passages = split(document.text, document.layout)
                 pieces = [document.text[one.start : one.end] for one in passages]
-                documents.append(Text(document.text, document.layout, pieces))
+                documents.append(ExtractedDocument(document.text, document.layout, pieces))
     return documents
 
 
-class Bare:
-    """The engine by itself, as its manual shows it."""
+class BareEngine:
+    """The search engine alone, used as in its manual."""
 
     def __init__(self, folder: Path) -> None:
         builder = tantivy.SchemaBuilder()
@@ -96,7 +96,7 @@ class Bare:
         builder.add_text_field("body", tokenizer_name="en_stem")
         self.index = tantivy.Index(builder.build(), str(folder))
 
-    def build(self, documents: list[Text]) -> None:
+    def build(self, documents: list[ExtractedDocument]) -> None:
         writer = self.index.writer(64_000_000, 1)
         for number, document in enumerate(documents):
             for passage in document.passages:
@@ -105,58 +105,58 @@ class Bare:
         writer.wait_merging_threads()
         self.index.reload()
 
-    def ask(self, text: str) -> Sequence[str]:
+    def search(self, text: str) -> Sequence[str]:
         query, _ = self.index.parse_query_lenient(text, ["body"])
         searcher = self.index.searcher()
         hits = searcher.search(query, MOST_HITS, count=False).hits
         return [searcher.doc(address)["document"][0] for _, address in hits]
 
 
-def questions(documents: list[Text]) -> list[str]:
-    """A few words in a row from passages drawn at random, the same every time."""
-    drawing = random.Random(7)
-    asked: list[str] = []
-    while len(asked) < QUERIES:
-        words = [word for word in drawing.choice(drawing.choice(documents).passages or [""]).split() if word.isalpha()]
-        start = drawing.randrange(len(words)) if words else 0
-        if words[start : start + WORDS_ASKED]:
-            asked.append(" ".join(words[start : start + WORDS_ASKED]))
-    return asked
+def random_queries(documents: list[ExtractedDocument]) -> list[str]:
+    """Take a few consecutive words from random passages, always the same."""
+    rng = random.Random(7)
+    queries: list[str] = []
+    while len(queries) < QUERIES:
+        words = [word for word in rng.choice(rng.choice(documents).passages or [""]).split() if word.isalpha()]
+        start = rng.randrange(len(words)) if words else 0
+        if words[start : start + WORDS_PER_QUERY]:
+            queries.append(" ".join(words[start : start + WORDS_PER_QUERY]))
+    return queries
 
 
 async def measure(folder: Path, scratch: Path) -> None:
-    documents = texts(folder)
+    documents = load_documents(folder)
     count = sum(len(document.passages) for document in documents)
     print(f"{len(documents)} documents, {count} passages")
-    if count < ENOUGH:
-        sys.exit(f"too few: at least {ENOUGH} passages are wanted")
-    splitting = spent(lambda: [split(one.whole, one.layout) for one in documents])
-    bare = Bare(scratch)
-    bare_build = spent(lambda: bare.build(documents))
+    if count < MIN_PASSAGES:
+        sys.exit(f"Too few passages: at least {MIN_PASSAGES} are needed.")
+    splitting = measure_work(lambda: [split(one.whole, one.layout) for one in documents])
+    bare = BareEngine(scratch)
+    bare_build = measure_work(lambda: bare.build(documents))
     files = FilesSource([folder], index_dir=scratch / "index", rescan_seconds=3600)
     wall, cpu = time.perf_counter(), time.process_time()
     await files.search(Query("warm up"))
-    build = Spent(time.perf_counter() - wall, time.process_time() - cpu)
+    build = Duration(time.perf_counter() - wall, time.process_time() - cpu)
     print("\nindex build          wall s   CPU s  passages/s (wall)")
-    for name, took in (("bare engine", bare_build), ("splitting alone", splitting), ("files researcher", build)):
+    for name, took in (("bare engine", bare_build), ("splitting", splitting), ("files researcher", build)):
         print(f"{name:18} {took.wall:8.2f} {took.cpu:7.2f} {count / took.wall:12.0f}")
     alone, both = build.cpu / bare_build.cpu, build.cpu / (bare_build.cpu + splitting.cpu)
-    print(f"CPU: {alone:.2f} times the bare engine, {both:.2f} times splitting and the bare engine together")
-    await ask(bare, files, questions(documents))
+    print(f"CPU: {alone:.2f} times the bare engine, {both:.2f} times splitting plus the bare engine")
+    await compare_queries(bare, files, random_queries(documents))
     files.close()
 
 
-async def ask(bare: Bare, files: FilesSource, asked: Sequence[str]) -> None:
+async def compare_queries(bare: BareEngine, files: FilesSource, queries: Sequence[str]) -> None:
     bare_times, times = [], []
-    for text in asked:
-        bare_times.append(spent(partial(bare.ask, text)).wall * 1000)
+    for text in queries:
+        bare_times.append(measure_work(partial(bare.search, text)).wall * 1000)
         start = time.perf_counter()
         await files.search(Query(text))
         times.append((time.perf_counter() - start) * 1000)
     print("\nquery              p50 ms  p95 ms")
     for name, took in (("bare engine", bare_times), ("files researcher", times)):
         print(f"{name:16} {statistics.median(took):8.2f} {statistics.quantiles(took, n=20)[-1]:7.2f}")
-    print(f"{statistics.median(times) / statistics.median(bare_times):.2f} times the bare engine's median")
+    print(f"{statistics.median(times) / statistics.median(bare_times):.2f} times the median of the bare engine")
 
 
 def main() -> None:
@@ -168,7 +168,7 @@ def main() -> None:
         made.mkdir()
         work.mkdir()
         if chosen is None:
-            standard_library(made)
+            copy_standard_library(made)
         anyio.run(measure, chosen or made, work)
 
 

@@ -1,9 +1,10 @@
-"""What the signs of an answer are worth: learned on one half of some suites' questions, measured on the other.
+"""Fit the weights of the answer signs on one half of the questions and measure them on the other.
 
     python -m benchmarks.matching SUITE[=WEIGHT]... [--limit N] [--seed N] [--semantic MODEL]
 
-A suite is a folder with docs.jsonl and questions.jsonl; it counts as much as any other, or WEIGHT times that. Questions
-about the same document stay in the same half. The last lines are what signs.toml should hold, fitted on all halves.
+A suite is a folder with docs.jsonl and questions.jsonl. All suites count the same unless a WEIGHT multiplies one.
+Questions about the same document stay in the same half. The last lines are the content for signs.toml, fitted on all
+questions.
 """
 
 import argparse
@@ -32,69 +33,75 @@ from marchwarden.text.words import WordStemmer
 HELPS: Final = frozenset(
     {"bears", "standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"}
 )
-A_SUITE_COUNTS: Final = 1000.0
-HELD: Final = 2.0
-AT_MOST: Final[Mapping[str, float]] = {"figure_lacking": -0.7}
-"""A date that is asked for must be there, however seldom the suites try us with one that is not."""
+SUITE_WEIGHT: Final = 1000.0
+PRIOR: Final = 2.0
+UPPER_BOUNDS: Final[Mapping[str, float]] = {"figure_lacking": -0.7}
+"""Upper bounds. The answer to a question about a date must contain one; the suites rarely test this."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One question of a suite: the signs its best sentence showed, whether there is an answer, whether it was found."""
+class LabelledQuestion:
+    """A question: the signs of its best sentence, whether it is answerable and whether the answer was found."""
 
     suite: str
     half: int
     amounts: Mapping[str, float]
     answerable: bool
     right: bool
-    counts: float = 1.0
+    weight: float = 1.0
 
 
-class Watching(ExtractiveMind):
-    """The embedded mind, which also keeps the signs of its last conclusion."""
+class RecordingMind(ExtractiveMind):
+    """An extractive mind that records the signs of its last conclusion."""
 
     def __init__(self, similarity: Similarity | None) -> None:
         super().__init__(similarity)
         self.similarity = similarity
-        self.own = WordStemmer()
+        self.stemmer = WordStemmer()
         self.last: AnswerSigns | None = None
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
-        survey = surveyed(notebook, _read(notebook), self.own, self.similarity)
+        survey = surveyed(notebook, _read(notebook), self.stemmer, self.similarity)
         self.last = signs(survey, survey.whole, survey.ranked[0]) if survey.ranked else None
         return await super().conclude(notebook, left)
 
 
-async def asked(suite: Suite, limit: int | None, seed: int, similarity: Similarity | None) -> list[Asked]:
+async def ask_suite(
+    suite: Suite, limit: int | None, seed: int, similarity: Similarity | None
+) -> list[LabelledQuestion]:
     with tempfile.TemporaryDirectory() as place:
-        folder, mind, judge = suite.laid_out(Path(place) / "suites"), Watching(similarity), Judge(suite)
-        who = FilesResearcher(folder, mind=mind, trace_dir=Path(place) / "traces", index_dir=Path(place) / "index")
+        folder, mind, judge = suite.laid_out(Path(place) / "suites"), RecordingMind(similarity), Judge(suite)
+        researcher = FilesResearcher(
+            folder, mind=mind, trace_dir=Path(place) / "traces", index_dir=Path(place) / "index"
+        )
         found = []
         for question in suite.sample(limit, seed):
-            result = await who.research(question.asked)
+            result = await researcher.research(question.asked)
             if mind.last is not None and question.answerable is not None:
                 judged = judge.judged(question, result)
-                # Where no answer can be looked for word by word, having one must do.
-                right = judged.found if _checkable(question) else question.answerable
+                # If the suite has no quote to look for, an answerable question counts as right.
+                right = judged.found if _has_quote(question) else question.answerable
                 right = question.answerable and right
-                found.append(Asked(suite.name, _half(question), mind.last.amounts(), question.answerable, right))
+                found.append(
+                    LabelledQuestion(suite.name, _half(question), mind.last.amounts(), question.answerable, right)
+                )
         return found
 
 
-def _checkable(question: Question) -> bool:
+def _has_quote(question: Question) -> bool:
     return not question.answerable or any(each.quote for each in question.evidence)
 
 
 def _half(question: Question) -> int:
-    """By the document, or the family of documents, that the question is about."""
+    """Assign the question to a half by its document, or family of documents."""
     about = str(question.evidence[0].doc_id).split(".")[0] if question.evidence else str(question.id)
     return hashlib.sha256(about.encode()).digest()[0] % 2
 
 
-def learned(known: Sequence[Asked]) -> dict[str, float]:
+def fit_weights(known: Sequence[LabelledQuestion]) -> dict[str, float]:
     sizes = {name: sum(each.suite == name for each in known) for name in {each.suite for each in known}}
     outcomes = [
-        LabelledExample(each.amounts, each.right, each.counts * A_SUITE_COUNTS / sizes[each.suite]) for each in known
+        LabelledExample(each.amounts, each.right, each.weight * SUITE_WEIGHT / sizes[each.suite]) for each in known
     ]
     return fitted(outcomes, {name: _weight(name) for name in known[0].amounts})
 
@@ -102,47 +109,47 @@ def learned(known: Sequence[Asked]) -> dict[str, float]:
 def _weight(name: str) -> Weight:
     if name == "bias":
         return Weight(held=0.0)
-    most = AT_MOST.get(name, 0.0)
-    return Weight(low=0.0, held=HELD) if name in HELPS else Weight(start=most, high=most, held=HELD)
+    most = UPPER_BOUNDS.get(name, 0.0)
+    return Weight(low=0.0, held=PRIOR) if name in HELPS else Weight(start=most, high=most, held=PRIOR)
 
 
-def separation(worth: Mapping[str, float], known: Iterable[Asked]) -> float | None:
-    """The chance that an answerable question scores above one that is not."""
-    scored = [(_score(worth, each), each.answerable) for each in known]
+def separation(weights: Mapping[str, float], known: Iterable[LabelledQuestion]) -> float | None:
+    """Return the probability that an answerable question scores above an unanswerable one."""
+    scored = [(_score(weights, each), each.answerable) for each in known]
     yes, no = [score for score, answerable in scored if answerable], [score for score, able in scored if not able]
     if not yes or not no:
         return None
     return sum((one > other) + 0.5 * (one == other) for one in yes for other in no) / (len(yes) * len(no))
 
 
-def _score(worth: Mapping[str, float], each: Asked) -> float:
-    return logistic(sum(worth[name] * amount for name, amount in each.amounts.items()))
+def _score(weights: Mapping[str, float], each: LabelledQuestion) -> float:
+    return logistic(sum(weights[name] * amount for name, amount in each.amounts.items()))
 
 
-def report(known: Sequence[Asked]) -> Iterator[str]:
+def report(known: Sequence[LabelledQuestion]) -> Iterator[str]:
     suites = sorted({each.suite for each in known})
-    yield f"{'learned on':24} " + " ".join(f"{name:>12}" for name in suites)
-    for train in ("halves of all", *suites):
+    yield f"{'fitted on':24} " + " ".join(f"{name:>12}" for name in suites)
+    for train in ("all suites", *suites):
         cells = []
         for name in suites:
-            scores = [_crossed(known, train, name, half) for half in (0, 1)]
-            told = [score for score in scores if score is not None]
-            cells.append(f"{sum(told) / len(told):12.3f}" if told else f"{'':12}")
+            scores = [_cross_validate(known, train, name, half) for half in (0, 1)]
+            measured_scores = [score for score in scores if score is not None]
+            cells.append(f"{sum(measured_scores) / len(measured_scores):12.3f}" if measured_scores else f"{'':12}")
         yield f"{train:24} " + " ".join(cells)
-    worth = learned(known)
-    for left_out in worth:
-        without = {name: 0.0 if name == left_out else value for name, value in worth.items()}
+    weights = fit_weights(known)
+    for left_out in weights:
+        without = {name: 0.0 if name == left_out else value for name, value in weights.items()}
         measured = (separation(without, [each for each in known if each.suite == name]) for name in suites)
         yield f"{'all, without ' + left_out:24} " + " ".join(f"{x:12.3f}" if x else f"{'':12}" for x in measured)
-    yield from ("", *(f"{name} = {value:.3f}" for name, value in worth.items()))
+    yield from ("", *(f"{name} = {value:.3f}" for name, value in weights.items()))
 
 
-def _crossed(known: Sequence[Asked], train: str, name: str, half: int) -> float | None:
-    """Learned on the other half of all suites, or on the whole of another one, measured on this half of this one."""
-    base = [each for each in known if train in {each.suite, "halves of all"}]
+def _cross_validate(known: Sequence[LabelledQuestion], train: str, name: str, half: int) -> float | None:
+    """Fit on the other half of all suites, or on another suite, and measure on this half of this suite."""
+    base = [each for each in known if train in {each.suite, "all suites"}]
     base = [each for each in base if each.half != half or each.suite != name]
     tested = [each for each in known if each.suite == name and each.half == half]
-    return separation(learned(base), tested) if len({each.right for each in base}) > 1 else None
+    return separation(fit_weights(base), tested) if len({each.right for each in base}) > 1 else None
 
 
 def main() -> None:
@@ -151,12 +158,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--semantic", type=Path, metavar="MODEL")
-    given = parser.parse_args()
-    similarity = Meaning(given.semantic) if given.semantic else None
+    options = parser.parse_args()
+    similarity = Meaning(options.semantic) if options.semantic else None
     known = [
-        replace(each, counts=float(weight or 1))
-        for name, _, weight in (told.partition("=") for told in given.suites)
-        for each in anyio.run(asked, Suite.load(name), given.limit, given.seed, similarity)
+        replace(each, weight=float(weight or 1))
+        for name, _, weight in (each.partition("=") for each in options.suites)
+        for each in anyio.run(ask_suite, Suite.load(name), options.limit, options.seed, similarity)
     ]
     print("\n".join(report(known)))
 

@@ -1,19 +1,19 @@
-"""Lines over two logarithmic axes as an SVG picture, drawn by hand. Knows nothing of what they mean."""
+"""Draw lines over two logarithmic axes as SVG."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDE, _HIGH = 480, 300
-_LEFT, _RIGHT, _TOP, _BELOW = 70, 150, 20, 50
-_LETTERS = 14
+_WIDTH, _HEIGHT = 480, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 150, 20, 50
+_LINE_HEIGHT = 14
 _STYLE = "font: 12px sans-serif; fill: #333"
 
 
 @dataclass(frozen=True)
 class Line:
-    """Figures above the numbers they were measured at."""
+    """A named series of values."""
 
     name: str
     at: Sequence[float]
@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True)
 class _Axis:
-    """A span of powers of ten laid over a stretch of the picture."""
+    """Map a range of powers of ten to coordinates."""
 
     low: int
     high: int
@@ -44,32 +44,32 @@ class _Axis:
         return (10.0**power for power in range(self.low, self.high + 1))
 
 
-def plot(title: str, along: str, up: str, lines: Sequence[Line]) -> str:
-    x = _Axis.over([value for line in lines for value in line.at], _LEFT, _LEFT + _WIDE)
-    y = _Axis.over([value for line in lines for value in line.figures], _TOP + _HIGH, _TOP)
-    whole = (_LEFT + _WIDE + _RIGHT, _TOP + _HIGH + _BELOW)
-    drawn = (part for line in lines for part in _drawn(line, x, y))
-    parts = "\n".join((*_frame(x, y, along, up), *drawn, *_labels(lines, x, y)))
+def plot(title: str, x_label: str, y_label: str, lines: Sequence[Line]) -> str:
+    x = _Axis.over([value for line in lines for value in line.at], _LEFT, _LEFT + _WIDTH)
+    y = _Axis.over([value for line in lines for value in line.figures], _TOP + _HEIGHT, _TOP)
+    size = (_LEFT + _WIDTH + _RIGHT, _TOP + _HEIGHT + _BOTTOM)
+    shapes = (part for line in lines for part in _draw_line(line, x, y))
+    parts = "\n".join((*_frame(x, y, x_label, y_label), *shapes, *_labels(lines, x, y)))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}" width="{whole[0]}" '
-        f'height="{whole[1]}" role="img" aria-label="{escape(title)}">\n<title>{escape(title)}</title>\n'
-        f'<rect width="{whole[0]}" height="{whole[1]}" fill="#fff"/>\n{parts}\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
+        f'height="{size[1]}" role="img" aria-label="{escape(title)}">\n<title>{escape(title)}</title>\n'
+        f'<rect width="{size[0]}" height="{size[1]}" fill="#fff"/>\n{parts}\n</svg>\n'
     )
 
 
-def _frame(x: _Axis, y: _Axis, along: str, up: str) -> Iterator[str]:
+def _frame(x: _Axis, y: _Axis, x_label: str, y_label: str) -> Iterator[str]:
     for value in x.powers():
         yield _line(x.place(value), y.start, x.place(value), y.end)
         yield _text(x.place(value), y.start + 18, f"{value:,g}")
     for value in y.powers():
         yield _line(x.start, y.place(value), x.end, y.place(value))
         yield _text(x.start - 8, y.place(value) + 4, f"{value:,g}", "end")
-    yield _text((x.start + x.end) / 2, y.start + 40, along)
+    yield _text((x.start + x.end) / 2, y.start + 40, x_label)
     middle = (y.start + y.end) / 2
-    yield f'<g transform="rotate(-90 16 {middle:.1f})">{_text(16, middle, up)}</g>'
+    yield f'<g transform="rotate(-90 16 {middle:.1f})">{_text(16, middle, y_label)}</g>'
 
 
-def _drawn(line: Line, x: _Axis, y: _Axis) -> Iterator[str]:
+def _draw_line(line: Line, x: _Axis, y: _Axis) -> Iterator[str]:
     places = [(x.place(at), y.place(figure)) for at, figure in zip(line.at, line.figures, strict=True)]
     points = " ".join(f"{across:.1f},{down:.1f}" for across, down in places)
     dashes = f'stroke-dasharray="{line.dashes}"'
@@ -80,12 +80,12 @@ def _drawn(line: Line, x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _labels(lines: Sequence[Line], x: _Axis, y: _Axis) -> Iterator[str]:
-    """The names behind the last points, those that would cover each other pushed down."""
+    """Place the names next to the last points and move overlapping ones down."""
     free = 0.0
     for line in sorted(lines, key=lambda line: y.place(line.figures[-1])):
         free = max(y.place(line.figures[-1]) + 4, free)
         yield _text(x.place(line.at[-1]) + 8, free, f"{line.name}, {line.figures[-1]:.1f}", "start")
-        free += _LETTERS
+        free += _LINE_HEIGHT
 
 
 def _line(x1: float, y1: float, x2: float, y2: float) -> str:

@@ -1,10 +1,10 @@
-"""Our HTTP server under 2 000 calls at once, beside a bare one on the same SDK; and one client over its quota.
+"""Compare the HTTP server with a bare server on the same SDK under 2,000 concurrent calls, and measure quotas.
 
     python -m benchmarks.service [CALLS]
 
-Both servers are processes of their own and hold every call until all are in flight, then answer with the same result.
-Ours checks a token, counts, joins, notes each run in its ledger and measures itself meanwhile. CPU is the server's, by
-the kernel's clock, and so without that of who calls.
+Both servers are processes that hold every call until all have arrived and then return the same result. Marchwarden also
+checks a token, counts, joins calls, stores each run and collects metrics. CPU time is that of the server process,
+without the client.
 """
 
 import asyncio
@@ -41,30 +41,30 @@ from tests.mcp.scripted import STEPS, result
 CALLS = 2_000
 ROUNDS = 3
 TOKEN = "benchmark"
-ALLOWED = 1.3
+MAX_RATIO = 1.3
 GREEDY = "greedy"
-GREEDY_A_MINUTE = 60
-DEAF_A_SECOND = 100
-MODEST_CALLS = 200
+GREEDY_PER_MINUTE = 60
+FLOOD_PER_SECOND = 100
+CALLS_WITHIN_QUOTA = 200
 QUOTA_ROUNDS = 6
-REFUSED, REFUSED_AT_ONCE = 2_000, 50
-TOLD = {
+REJECTED, REJECTED_IN_PARALLEL = 2_000, 50
+SCENARIOS = {
     "alone": "alone",
-    "patient": "beside one over its quota that comes again when it is told to",
-    "next door": f"while a server next door gets {DEAF_A_SECOND} a second where {GREEDY_A_MINUTE} a minute are allowed",
-    "deaf": "while its own server gets them",
+    "patient": "with a client over its quota that respects Retry-After",
+    "other server": f"with a client (quota {GREEDY_PER_MINUTE}/min) that sends {FLOOD_PER_SECOND}/s to another server",
+    "flood": "with the same client on this server",
 }
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def serve_ours(folder: str, calls: int) -> None:
-    (everybody,) = ClientRegistry.with_token(TOKEN).callers
+def serve_marchwarden(folder: str, calls: int) -> None:
+    (allowed,) = ClientRegistry.with_token(TOKEN).callers
     (greedy,) = ClientRegistry.with_token(GREEDY).callers
-    limited = ServiceClient("greedy", greedy.digest, calls_per_minute=GREEDY_A_MINUTE)
-    guests = ClientRegistry((ServiceClient("all", everybody.digest), limited))
-    house = ServiceConfig(ServiceLimits(concurrent=calls, queued=calls), guests)
-    service = Service(house, Path(folder) / "calls.sqlite")
-    server = build_server(Holding(calls), name="bench", purpose="Answers.", service=service)
+    limited = ServiceClient("greedy", greedy.digest, calls_per_minute=GREEDY_PER_MINUTE)
+    registry = ClientRegistry((ServiceClient("all", allowed.digest), limited))
+    config = ServiceConfig(ServiceLimits(concurrent=calls, queued=calls), registry)
+    service = Service(config, Path(folder) / "calls.sqlite")
+    server = build_server(WaitingResearcher(calls), name="bench", purpose="Answers.", service=service)
 
     def announce(url: str) -> None:
         tune_garbage_collector()
@@ -74,7 +74,7 @@ def serve_ours(folder: str, calls: int) -> None:
 
 
 def serve_bare(calls: int) -> None:
-    holding = Holding(calls)
+    researcher = WaitingResearcher(calls)
     tool = Tool(
         name="research",
         input_schema=ResearchRequest.model_json_schema(),
@@ -85,13 +85,13 @@ def serve_bare(calls: int) -> None:
         return ListToolsResult(tools=[tool])
 
     async def call_tool(_context: object, params: Any) -> CallToolResult:
-        await holding.hold(params.arguments["question"])
+        await researcher.hold(params.arguments["question"])
         answer = result()
         return CallToolResult(
             content=[TextContent(text=answer.model_dump_json())], structured_content=answer.model_dump(mode="json")
         )
 
-    # Without the schema at hand the SDK would list all tools for every call: a bare server, but not a careless one.
+    # Without the schema, the SDK would list all tools for every call, which would be an unfair comparison.
     schemas = {"research": tool.input_schema}
     server: Server[Any] = Server(
         "bare", get_tool_input_schema=schemas.get, on_list_tools=list_tools, on_call_tool=call_tool
@@ -104,23 +104,23 @@ def serve_bare(calls: int) -> None:
         uvicorn.Server(config).run(sockets=[listener])
 
 
-class Holding:
-    """A researcher that answers when all calls are there; a question that begins with `now` is answered at once."""
+class WaitingResearcher:
+    """A researcher that waits for all calls. Questions that start with `now` are answered immediately."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
-        self.here = 0
-        self.all_here = anyio.Event()
+        self.arrived = 0
+        self.all_arrived = anyio.Event()
 
     async def hold(self, question: str) -> None:
         if question.startswith("now"):
             return
-        self.here += 1
-        all_here = self.all_here
-        if self.here == self.calls:
-            self.here, self.all_here = 0, anyio.Event()
-            all_here.set()
-        await all_here.wait()
+        self.arrived += 1
+        all_arrived = self.all_arrived
+        if self.arrived == self.calls:
+            self.arrived, self.all_arrived = 0, anyio.Event()
+            all_arrived.set()
+        await all_arrived.wait()
 
     async def research(self, question: str, *_asked: object, progress: Any = None) -> Any:
         for step in STEPS:
@@ -186,7 +186,7 @@ def is_answer(raw: bytes) -> bool:
     return raw.startswith(b"HTTP/1.1 200") and b'"structuredContent"' in raw and b'"isError":true' not in raw
 
 
-def is_refused(raw: bytes) -> bool:
+def is_rejected(raw: bytes) -> bool:
     return raw.startswith(b"HTTP/1.1 429")
 
 
@@ -196,111 +196,113 @@ def retry_after(raw: bytes) -> int:
 
 
 async def in_flight(served: Served, calls: int, number: int) -> tuple[float, int]:
-    """CPU milliseconds a call, and how many calls went wrong."""
+    """Return CPU milliseconds per call and the number of failed calls."""
     before = served.cpu()
     answers = await asyncio.gather(*(call(served.port, f"question {number} {at}") for at in range(calls)))
     return (served.cpu() - before) * 1000 / calls, sum(not is_answer(answer) for answer in answers)
 
 
-async def beside(folder: str, calls: int) -> float:
-    costs: dict[str, list[float]] = {"bare": [], "ours": []}
-    with running("bare", folder, calls) as bare, running("ours", folder, calls) as ours:
-        both = {"bare": bare, "ours": ours}
+async def compare_servers(folder: str, calls: int) -> float:
+    costs: dict[str, list[float]] = {"bare": [], "marchwarden": []}
+    with running("bare", folder, calls) as bare, running("marchwarden", folder, calls) as marchwarden:
+        both = {"bare": bare, "marchwarden": marchwarden}
         idle = {name: served.memory("VmRSS") for name, served in both.items()}
         for served in both.values():
             await asyncio.gather(*(call(served.port, f"now {at}") for at in range(50)))
-        wrong = 0
+        failed = 0
         for number in range(ROUNDS):
             for name, served in both.items():
                 cost, errors = await in_flight(served, calls, number)
                 costs[name].append(cost)
-                wrong += errors
+                failed += errors
         for name, served in both.items():
             print(
-                f"{name}: {statistics.median(costs[name]):.2f} ms of CPU a call, {calls} in flight; memory"
-                f" {idle[name]:.0f} MB idle, {served.memory('VmHWM'):.0f} MB at most"
+                f"{name}: {statistics.median(costs[name]):.2f} ms of CPU per call, {calls} in flight; memory"
+                f" {idle[name]:.0f} MB idle, {served.memory('VmHWM'):.0f} MB peak"
             )
-    ratio = statistics.median(costs["ours"]) / statistics.median(costs["bare"])
-    print(f"ours / bare: {ratio:.2f} (at most {ALLOWED}); {wrong} errors in {2 * ROUNDS * calls} calls")
+    ratio = statistics.median(costs["marchwarden"]) / statistics.median(costs["bare"])
+    print(f"marchwarden / bare: {ratio:.2f} (limit {MAX_RATIO}); {failed} errors in {2 * ROUNDS * calls} calls")
     return ratio
 
 
-async def modest(port: int, label: str) -> list[float]:
-    """How many milliseconds each call of a client within its quota takes, one after the other."""
+async def time_calls(port: int, label: str) -> list[float]:
+    """Return the milliseconds of each sequential call of a client within its quota."""
     took = []
-    for at in range(MODEST_CALLS):
+    for at in range(CALLS_WITHIN_QUOTA):
         began = time.perf_counter()
         assert is_answer(await call(port, f"now {label} {at}"))
         took.append((time.perf_counter() - began) * 1000)
     return took
 
 
-async def over_quota(folder: str) -> None:
-    """The calls of a client within its quota: alone, and while another asks for more than it may.
+async def measure_quotas(folder: str) -> None:
+    """Time a client within its quota, alone and while another client exceeds its quota.
 
-    Whoever calls needs the machine's cores too. What that takes shows while the other's calls go to a server next door;
-    what the server itself lacks is the difference to that.
+    The other client also uses CPU. To separate this from the load on the server, it also calls a second server.
     """
-    manners = {manner: Measured() for manner in TOLD}
-    with running("ours", f"{folder}/here", CALLS) as served, running("ours", f"{folder}/there", CALLS) as another:
-        await modest(served.port, "warm")
+    measurements = {scenario: Measured() for scenario in SCENARIOS}
+    with (
+        running("marchwarden", f"{folder}/here", CALLS) as served,
+        running("marchwarden", f"{folder}/there", CALLS) as another,
+    ):
+        await time_calls(served.port, "warm")
         for server in (served, another):
-            while not is_refused(await call(server.port, "now greedy", GREEDY)):
+            while not is_rejected(await call(server.port, "now greedy", GREEDY)):
                 pass
         for number in range(QUOTA_ROUNDS):
-            for manner, measured in manners.items():
-                called = another if manner == "next door" else served
-                with beside_another(called.port, manner) as counted:
-                    measured.took += await modest(served.port, f"{manner} {number}")
+            for scenario, measured in measurements.items():
+                called = another if scenario == "other server" else served
+                with other_client(called.port, scenario) as counted:
+                    measured.took += await time_calls(served.port, f"{scenario} {number}")
                 measured.count(counted())
-        refused = await cost_of_refusing(served)
-    print("a client within its quota, a call at a time, in milliseconds:")
-    for manner, measured in manners.items():
-        print(f"  {TOLD[manner]}: {measured}")
-    print(f"  a call that is refused costs the server {refused:.2f} ms of CPU")
+        refused = await cost_of_rejecting(served)
+    print("client within its quota, sequential calls, in milliseconds:")
+    for scenario, measured in measurements.items():
+        print(f"  {SCENARIOS[scenario]}: {measured}")
+    print(f"  a rejected call costs the server {refused:.2f} ms of CPU")
 
 
 @dataclass
 class Measured:
-    """What one client waited for its calls, and what became of another's meanwhile."""
+    """Latencies of one client, and the outcome of the other client's calls."""
 
     took: list[float] = field(default_factory=list)
     sent: int = 0
     refused: int = 0
 
-    def count(self, told: tuple[int, int]) -> None:
-        self.sent += told[0]
-        self.refused += told[1]
+    def count(self, counts: tuple[int, int]) -> None:
+        self.sent += counts[0]
+        self.refused += counts[1]
 
     def __str__(self) -> str:
         twentieths = statistics.quantiles(self.took, n=20)
-        other = f"; of the other's {self.sent} calls {self.refused} were refused" if self.sent else ""
+        other = f"; {self.refused} of {self.sent} calls of the other client were rejected" if self.sent else ""
         return f"p50 {statistics.median(self.took):.1f}, p95 {twentieths[-1]:.1f}{other}"
 
 
 @contextmanager
-def beside_another(port: int, manner: str) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Another process that asks too much; asked afterwards, how often it called, and how often in vain."""
-    if manner == "alone":
+def other_client(port: int, scenario: str) -> Iterator[Callable[[], tuple[int, int]]]:
+    """Run a process that exceeds its quota. The yielded function returns its calls and rejections afterwards."""
+    if scenario == "alone":
         yield lambda: (0, 0)
         return
-    command = [sys.executable, "-m", "benchmarks.service", "--greedy", manner, str(port)]
+    command = [sys.executable, "-m", "benchmarks.service", "--greedy", scenario, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.readline()
 
         def counted() -> tuple[int, int]:
-            sent, refused = told.split()
+            sent, refused = output.split()
             return int(sent), int(refused)
 
         yield counted
         process.stdin.close()
-        told = process.stdout.read()
+        output = process.stdout.read()
 
 
-async def greedy(port: int, manner: str) -> None:
-    """Call until standard input ends: the patient wait as they are told, others do not even wait for an answer."""
+async def greedy(port: int, scenario: str) -> None:
+    """Call until standard input closes. A patient client respects Retry-After; others do not wait for the answer."""
     answers: list[bytes] = []
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     print("calling", flush=True)
@@ -310,37 +312,37 @@ async def greedy(port: int, manner: str) -> None:
 
     async with asyncio.TaskGroup() as calls:
         while not ended.done():
-            if manner != "patient":
+            if scenario != "patient":
                 calls.create_task(one())
-                await asyncio.sleep(1 / DEAF_A_SECOND)
+                await asyncio.sleep(1 / FLOOD_PER_SECOND)
             else:
                 await one()
                 await asyncio.wait([ended], timeout=retry_after(answers[-1]))
-    print(len(answers), sum(map(is_refused, answers)))
+    print(len(answers), sum(map(is_rejected, answers)))
 
 
-async def cost_of_refusing(served: Served) -> float:
+async def cost_of_rejecting(served: Served) -> float:
     before = served.cpu()
-    for _ in range(REFUSED // REFUSED_AT_ONCE):
-        answers = await asyncio.gather(*(call(served.port, "now", GREEDY) for _ in range(REFUSED_AT_ONCE)))
-    assert is_refused(answers[-1])
-    return (served.cpu() - before) * 1000 / REFUSED
+    for _ in range(REJECTED // REJECTED_IN_PARALLEL):
+        answers = await asyncio.gather(*(call(served.port, "now", GREEDY) for _ in range(REJECTED_IN_PARALLEL)))
+    assert is_rejected(answers[-1])
+    return (served.cpu() - before) * 1000 / REJECTED
 
 
 def main(calls: int = CALLS) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(beside(folder, calls))
-        asyncio.run(over_quota(folder))
+        asyncio.run(compare_servers(folder, calls))
+        asyncio.run(measure_quotas(folder))
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--serve", kind, folder, calls]:
             resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-            serve_ours(folder, int(calls)) if kind == "ours" else serve_bare(int(calls))
-        case ["--greedy", manner, port]:
-            asyncio.run(greedy(int(port), manner))
+            serve_marchwarden(folder, int(calls)) if kind == "marchwarden" else serve_bare(int(calls))
+        case ["--greedy", scenario, port]:
+            asyncio.run(greedy(int(port), scenario))
         case [calls]:
             main(int(calls))
         case _:

@@ -1,8 +1,8 @@
-"""The stance typing held against labelled pairs of claim and evidence: macro-F1 of supports and contradicts.
+"""Measure the stance classifier on labelled pairs of claim and evidence: macro-F1 of supports and contradicts.
 
     python -m benchmarks.stance FOLDER [--semantic MODEL]
 
-FOLDER holds questions.jsonl, a line each: the claim as question, its evidence with quotes, "SUPPORTS" or
+FOLDER holds questions.jsonl. Each line has the claim as the question, evidence with quotes, and "SUPPORTS" or
 "REFUTES" as the answer.
 """
 
@@ -28,12 +28,12 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Judged:
-    said: bool
-    true: bool
+class Prediction:
+    predicted: bool
+    actual: bool
 
 
-def read(folder: Path) -> list[Pair]:
+def load_pairs(folder: Path) -> list[Pair]:
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines if line.strip()]
     return [
@@ -47,14 +47,17 @@ def read(folder: Path) -> list[Pair]:
     ]
 
 
-def macro_f1(judged: Sequence[Judged]) -> float:
-    return sum(_f1(judged, label=label) for label in (True, False)) / 2
+def macro_f1(predictions: Sequence[Prediction]) -> float:
+    return sum(_f1(predictions, label=label) for label in (True, False)) / 2
 
 
-def _f1(judged: Sequence[Judged], *, label: bool) -> float:
-    right = sum(each.said == each.true == label for each in judged)
-    said, true = sum(each.said == label for each in judged), sum(each.true == label for each in judged)
-    return 2 * right / (said + true) if right else 0.0
+def _f1(predictions: Sequence[Prediction], *, label: bool) -> float:
+    right = sum(each.predicted == each.actual == label for each in predictions)
+    predicted, actual = (
+        sum(each.predicted == label for each in predictions),
+        sum(each.actual == label for each in predictions),
+    )
+    return 2 * right / (predicted + actual) if right else 0.0
 
 
 def main() -> None:
@@ -62,10 +65,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--semantic", type=Path)
     args = parser.parse_args()
-    stances = StanceClassifier(WordStemmer(), Meaning(args.semantic) if args.semantic else None)
-    pairs = read(args.folder)
-    judged = [Judged(stances.of(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs]
-    print(f"{len(pairs)} pairs  macro-F1 {macro_f1(judged):.3f}")
+    classifier = StanceClassifier(WordStemmer(), Meaning(args.semantic) if args.semantic else None)
+    pairs = load_pairs(args.folder)
+    predictions = [
+        Prediction(classifier.of(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs
+    ]
+    print(f"{len(pairs)} pairs  macro-F1 {macro_f1(predictions):.3f}")
 
 
 if __name__ == "__main__":

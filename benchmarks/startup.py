@@ -1,5 +1,6 @@
-"""What commands take to start, the least of several runs: CPU time beside an interpreter that does nothing, and, for a
-whole `ask`, the wait of a person beside `--local`, which starts no server of its own.
+"""Measure how long commands take to start: CPU time compared with a bare interpreter, and the wall-clock time of `ask`.
+
+Prints the minimum of several runs. `ask` is compared with `ask --local`, which starts no server.
 
 python -m benchmarks.startup
 """
@@ -17,21 +18,21 @@ QUESTION = "What happens when a researcher runs out of budget?"
 
 
 @dataclass(frozen=True)
-class Took:
-    """Seconds of a person's time, and of the processors'."""
+class Duration:
+    """Wall-clock and CPU seconds."""
 
     wall: float = float("inf")
     cpu: float = float("inf")
 
-    def least(self, other: "Took") -> "Took":
-        return Took(min(self.wall, other.wall), min(self.cpu, other.cpu))
+    def minimum(self, other: "Duration") -> "Duration":
+        return Duration(min(self.wall, other.wall), min(self.cpu, other.cpu))
 
 
-def took(command: list[str]) -> Took:
+def run_command(command: list[str]) -> Duration:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Took(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return Duration(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def main() -> None:
@@ -44,15 +45,15 @@ def main() -> None:
             "marchwarden ask --local": [*ask, "--local"],
             "marchwarden ask": ask,
         }
-        least = dict.fromkeys(commands, Took())
+        fastest = dict.fromkeys(commands, Duration())
         for _ in range(RUNS):
             for name, command in commands.items():
-                least[name] = least[name].least(took(command))
-    bare, local = least["python -c pass"], least["marchwarden ask --local"]
-    print(f"{'':24} CPU ms   times bare   wait ms")
-    for name, each in least.items():
+                fastest[name] = fastest[name].minimum(run_command(command))
+    bare, local = fastest["python -c pass"], fastest["marchwarden ask --local"]
+    print(f"{'':24} CPU ms   times bare   wall ms")
+    for name, each in fastest.items():
         print(f"{name:24} {each.cpu * 1000:6.0f} {each.cpu / bare.cpu:12.1f} {each.wall * 1000:9.0f}")
-    print(f"ask through a server of its own: {least['marchwarden ask'].wall / local.wall:.2f} times --local")
+    print(f"ask with an MCP server: {fastest['marchwarden ask'].wall / local.wall:.2f} times --local")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from tests.cli.in_process import Done, Shell, bare_environment
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
-CUTS = {"UserGuide": "## Minds"}
+CUTS = {"UserGuide": "## Models"}
 """Where a long page is cut in two, so that two may run it at once: below, nothing is needed from above."""
 BLOCK = re.compile(r"^```(console|console world|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d+)$")

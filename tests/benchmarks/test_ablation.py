@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.ablation import FIGURES, PARTS, taken_apart, without
+from benchmarks.ablation import FIGURES, PARTS, ablate, without
 from marchwarden.evaluation.metrics import MEASURES
 from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
 from marchwarden.minds.extractive import scoring
@@ -16,27 +16,27 @@ QUESTION = Question(
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_names_something_that_is_there_and_is_put_back(part):
-    before = [getattr(switch.place, switch.name) for switch in PARTS[part]]
+def test_every_part_patches_existing_attributes_and_restores_them(part):
+    before = [getattr(switch.target, switch.name) for switch in PARTS[part]]
     with without(PARTS[part]):
-        assert [getattr(switch.place, switch.name) for switch in PARTS[part]] == [each.off for each in PARTS[part]]
-    assert [getattr(switch.place, switch.name) for switch in PARTS[part]] == before
+        assert [getattr(switch.target, switch.name) for switch in PARTS[part]] == [each.off for each in PARTS[part]]
+    assert [getattr(switch.target, switch.name) for switch in PARTS[part]] == before
 
 
-def test_a_part_is_put_back_after_an_error_too():
+def test_a_part_is_restored_after_an_error():
     before = scoring.RIGHT_KIND
-    with pytest.raises(ZeroDivisionError), without(PARTS["kind of answer"]):
+    with pytest.raises(ZeroDivisionError), without(PARTS["answer type"]):
         raise ZeroDivisionError
     assert before == scoring.RIGHT_KIND
 
 
-def test_the_figures_are_ones_that_are_measured():
+def test_the_figures_are_existing_measures():
     assert set(FIGURES) <= {measure.name for measure in MEASURES}
 
 
 async def test_without_other_documents_only_the_best_one_is_cited():
     suite = Suite("small", "sha256:0", DOCUMENTS, (QUESTION,))
-    found = await taken_apart(suite, suite.questions, ["kind of answer", "other documents"], None)
+    found = await ablate(suite, suite.questions, ["answer type", "other documents"], None)
     cited = {part: figures["all_gold_documents_cited"] for part, figures in found.items()}
-    assert (cited["kind of answer"].before, cited["kind of answer"].after) == (1.0, 1.0)
+    assert (cited["answer type"].before, cited["answer type"].after) == (1.0, 1.0)
     assert (cited["other documents"].before, cited["other documents"].after) == (1.0, 0.0)

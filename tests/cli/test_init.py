@@ -67,7 +67,7 @@ def test_without_its_comment_signs_each_file_is_what_is_read(shell: Shell):
 
 def test_every_variable_of_the_guide_is_in_the_template():
     guide = GUIDE.read_text(encoding="utf-8")
-    table = guide[guide.index("\n## Environment\n") :]
+    table = guide[guide.index("\n## Environment variables\n") :]
     named = set(re.findall(r"`([A-Z][A-Z_]+)(?:=\w+)?`", table))
     assert named
     assert named <= {each.name for each in VARIABLES}

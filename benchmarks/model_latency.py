@@ -1,14 +1,15 @@
-"""A run with a model, beside the waits that cannot be avoided: three questions in the loopback world, a second a call.
+"""Compare runs that use a model with their unavoidable waits, in the loopback world with one second per model call.
 
-    python -m benchmarks.thinking
+    python -m benchmarks.model_latency
 
-The critical path is the sum of the waits that must follow one another, counted from the world's own log of requests:
+The critical path is the sum of the waits that must follow each other, taken from the request log of the world:
 
-- model: the calls of a run, one after the other, at the latency the model server was told to have;
-- polite: between two model calls, the host that was asked for the most pages; they lie `host_delay` apart.
+- model: the sequential model calls of a run, at the configured latency of the model server;
+- polite: between two model calls, the delays of the host with the most pages, `host_delay` apart.
 
-Searching, fetching, starting readers, reading, ranking, grounding, journaling come on top. Every question is asked
-three times by a researcher of its own that has seen no page before; the run of the median time is shown.
+Searching, fetching, starting subprocesses, reading, ranking, grounding and writing the trace come on top. Three
+questions are asked three times each, always by a new researcher with an empty cache. The run with the median time is
+shown.
 """
 
 import tempfile
@@ -29,14 +30,14 @@ from tests.world.server import Request
 from tests.world.world import World
 
 LATENCY = 1.0
-TIMES = 3
+REPETITIONS = 3
 MODEL = "anthropic"
 QUESTIONS = (QUESTION, "When was the Alder Bridge opened?", "Who was Maud Ferris and what did she build?")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took, and what it had to wait for."""
+    """Duration of a run and its unavoidable waits."""
 
     seconds: float
     tokens: int
@@ -49,7 +50,7 @@ class Run:
 
 
 def polite_waits(requests: Sequence[Request]) -> float:
-    """Seconds that good manners took: those of the busiest host between two model calls, all such spans together."""
+    """Sum the polite delays of the busiest host between each two model calls."""
     hosts = {site.key for site in SITES}
     rounds = [Counter[str]()]
     for request in requests:
@@ -60,7 +61,7 @@ def polite_waits(requests: Sequence[Request]) -> float:
     return sum(max(pages.values()) - 1 for pages in rounds if pages) * FetchSettings().host_delay
 
 
-async def asked(world: World, question: str, folder: Path) -> Run:
+async def ask_question(world: World, question: str, folder: Path) -> Run:
     before = len(world.requests)
     environ = {**world.environ(), **world.models.environ(MODEL, Orders(latency=LATENCY, run=folder.name))}
     researcher = WebResearcher(environ, mind=select_mind(None, environ), trace_dir=folder)
@@ -73,12 +74,12 @@ async def asked(world: World, question: str, folder: Path) -> Run:
 
 
 async def measure(world: World, folder: Path) -> None:
-    # The first question also loads the provider's library, which is no part of a run.
-    await asked(world, QUESTIONS[0], folder / "loading")
+    # Warm up: the first question also imports the provider library.
+    await ask_question(world, QUESTIONS[0], folder / "loading")
     print("question                                calls  tokens  model  polite  critical path  seconds  times")
     for at, question in enumerate(QUESTIONS):
-        runs = [await asked(world, question, folder / f"{at}-{number}") for number in range(TIMES)]
-        run = sorted(runs, key=lambda each: each.seconds)[TIMES // 2]
+        runs = [await ask_question(world, question, folder / f"{at}-{number}") for number in range(REPETITIONS)]
+        run = sorted(runs, key=lambda each: each.seconds)[REPETITIONS // 2]
         print(
             f"{question[:38]:38} {run.calls:6} {run.tokens:7} {run.calls * LATENCY:6.2f} {run.polite:7.2f}"
             f" {run.critical_path:14.2f} {run.seconds:8.2f} {run.seconds / run.critical_path:6.2f}"

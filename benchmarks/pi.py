@@ -1,9 +1,9 @@
-"""Four researchers behind a PI, beside each of them alone: together they take as long as the slowest, not as the sum.
+"""Compare four researchers behind a PI with each of them alone.
 
-    python -m benchmarks.network
+    python -m benchmarks.pi
 
-In the loopback world, one round; every researcher thinks with a model that takes a second a call, so that they mostly
-wait.
+Together they should take as long as the slowest, not as long as the sum. Runs one round in the loopback world with a
+model that takes one second per call, so researchers mostly wait.
 """
 
 import sqlite3
@@ -33,13 +33,13 @@ LATENCY = 1.0
 QUESTION = "How long is the main span of the Alder Bridge?"
 
 
-def the_four(environ: Mapping[str, str], folder: Path, kept: Path) -> dict[str, Investigator]:
+def build_researchers(environ: Mapping[str, str], folder: Path, trace_dir: Path) -> dict[str, Investigator]:
     mind = select_mind(None, environ)
     return {
-        "files": FilesResearcher(folder / "notes", index_dir=folder / "index", mind=mind, trace_dir=kept),
-        "database": DatabaseResearcher(folder / "bridges.sqlite", mind=mind, trace_dir=kept),
-        "web": WebResearcher(environ, mind=mind, trace_dir=kept),
-        "arxiv": ArxivResearcher(environ, library_dir=folder / "arxiv", mind=mind, trace_dir=kept),
+        "files": FilesResearcher(folder / "notes", index_dir=folder / "index", mind=mind, trace_dir=trace_dir),
+        "database": DatabaseResearcher(folder / "bridges.sqlite", mind=mind, trace_dir=trace_dir),
+        "web": WebResearcher(environ, mind=mind, trace_dir=trace_dir),
+        "arxiv": ArxivResearcher(environ, library_dir=folder / "arxiv", mind=mind, trace_dir=trace_dir),
     }
 
 
@@ -51,7 +51,7 @@ def prepare(folder: Path) -> None:
     rows.close()
 
 
-async def timed(researcher: Researcher) -> tuple[ResearchResult, float]:
+async def time_question(researcher: Researcher) -> tuple[ResearchResult, float]:
     began = time.perf_counter()
     result = await researcher.research(QUESTION, constraints=ResearchConstraints(max_iterations=1))
     return result, time.perf_counter() - began
@@ -59,19 +59,24 @@ async def timed(researcher: Researcher) -> tuple[ResearchResult, float]:
 
 async def measure(world: World, folder: Path) -> None:
     environ = {**world.environ(), **world.models.environ("anthropic", Orders(latency=LATENCY))}
-    # Once for the provider's library and the processes that are started on first use.
-    await timed(the_four(environ, folder, folder / "warm")["web"])
-    alone = {name: (await timed(each))[1] for name, each in the_four(environ, folder, folder / "alone").items()}
-    embedded = ExtractiveMind()
-    members = [Member(name, name, each) for name, each in the_four(environ, folder, folder / "together").items()]
-    pi = PrincipalInvestigator(Roster(members), embedded, store=Store(folder / "together"), fallback=embedded)
-    result, together = await timed(pi)
+    # Warm up: import the provider library and start the subprocesses.
+    await time_question(build_researchers(environ, folder, folder / "warm")["web"])
+    alone = {
+        name: (await time_question(each))[1]
+        for name, each in build_researchers(environ, folder, folder / "alone").items()
+    }
+    mind = ExtractiveMind()
+    members = [
+        Member(name, name, each) for name, each in build_researchers(environ, folder, folder / "together").items()
+    ]
+    pi = PrincipalInvestigator(Roster(members), mind, store=Store(folder / "together"), fallback=mind)
+    result, together = await time_question(pi)
     for name, seconds in alone.items():
         print(f"{name:10} alone {seconds:6.2f} s")
-    slowest, whole = max(alone.values()), sum(alone.values())
+    slowest, total = max(alone.values()), sum(alone.values())
     rounds = result.cost_metadata.iterations_run
     print(f"together   {together:12.2f} s, {len(result.dispatches)} dispatches in {rounds} round(s)")
-    print(f"{together / slowest:.2f} times the slowest alone, {together / whole:.2f} times the sum")
+    print(f"{together / slowest:.2f} times the slowest alone, {together / total:.2f} times the sum")
 
 
 def main() -> None:
