@@ -28,7 +28,7 @@ async def test_a_question_ends_in_a_cited_verified_answer(tmp_path):
     assert all(check.proved for check in verify(investigator.store, result.trace_id))
 
 
-async def test_what_the_documents_do_not_say_is_admitted(tmp_path):
+async def test_an_unanswerable_question_gives_no_answer(tmp_path):
     result = await an_investigator(tmp_path).research("Who won the 1998 football world cup?")
     assert result.citations == ()
     assert GapCategory.SOURCE_NOT_FOUND in {gap.category for gap in result.gaps}
@@ -36,12 +36,12 @@ async def test_what_the_documents_do_not_say_is_admitted(tmp_path):
 
 
 @pytest.mark.parametrize("question", ["", "  ", "x" * 501, "\ud800 who"])
-async def test_a_bad_question_is_the_only_thing_that_is_refused(tmp_path, question):
+async def test_an_invalid_question_is_rejected(tmp_path, question):
     with pytest.raises(InvalidInput):
         await an_investigator(tmp_path).research(question)
 
 
-async def test_a_dead_search_a_dead_page_and_a_hanging_one_become_gaps_and_the_rest_arrives(tmp_path):
+async def test_failed_and_hanging_searches_and_fetches_become_gaps(tmp_path):
     source = MemorySource(
         [*MemorySource().documents, note("hangs.md", "The Alder Bridge was opened in 1931 they say.")],
         failing={"ferris.md": SourceError("403 forbidden")},
@@ -57,8 +57,8 @@ async def test_a_dead_search_a_dead_page_and_a_hanging_one_become_gaps_and_the_r
     assert "the provider is down" in {gap.detail for gap in result.gaps}
 
 
-async def test_searches_and_fetches_of_one_round_run_side_by_side(tmp_path):
-    """Each fetch waits for all the others to have begun: one after the other they would wait for ever."""
+async def test_searches_and_fetches_of_one_round_run_in_parallel(tmp_path):
+    """Each fetch waits until all others have started, so sequential fetching would hang."""
     together = anyio.Event()
 
     class Meeting(MemorySource):
@@ -82,7 +82,7 @@ async def test_the_order_of_arrival_never_changes_the_result(tmp_path):
         assert set(differences(results[0], other)) <= {"trace_id"}
 
 
-async def test_nor_does_the_order_in_which_things_fail(tmp_path):
+async def test_the_order_of_failures_never_changes_the_result(tmp_path):
     failing = {"bridge.md": SourceError("torn"), "ferris.md": SourceError("lost")}
     gaps = []
     for slow in ({"bridge.md": 0.03}, {"ferris.md": 0.03}):
@@ -92,7 +92,7 @@ async def test_nor_does_the_order_in_which_things_fail(tmp_path):
     assert {"torn", "lost"} <= {gap.detail for gap in gaps[0]}
 
 
-async def test_a_mind_that_fails_is_replaced_and_the_failure_told(tmp_path):
+async def test_a_failing_mind_is_replaced_and_becomes_a_gap(tmp_path):
     mind = ScriptedMind(MindError("gone", 100), [MindError("gone", 200)], MindError("gone", 300))
     result = await an_investigator(tmp_path, mind=mind).research(QUESTION)
     assert "1931" in result.answer
@@ -100,14 +100,14 @@ async def test_a_mind_that_fails_is_replaced_and_the_failure_told(tmp_path):
     assert result.cost_metadata.tokens_used >= 600
 
 
-async def test_context_is_not_found_again(tmp_path):
+async def test_known_context_is_not_reported_as_an_answer(tmp_path):
     known = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
     result = await an_investigator(tmp_path).research("What does the Alder Bridge carry over the river?", known)
     assert "two lanes" in result.answer
     assert "1931" not in result.answer
 
 
-async def test_a_run_out_of_time_lands_with_what_it_has(tmp_path):
+async def test_a_run_out_of_time_returns_a_partial_result(tmp_path):
     source = MemorySource(slow={"ferris.md": math.inf})
     limits = ResearchConstraints(max_wall_time_sec=0.2)
     result = await an_investigator(tmp_path, source=source).research(QUESTION, constraints=limits)
@@ -171,7 +171,7 @@ LIMITS = st.builds(
 
 @given(MINDS, LIMITS)
 @settings(max_examples=120, deadline=None)
-def test_whatever_a_mind_says_the_budget_holds_and_the_result_is_honest_verified_and_repeatable(mind, limits):
+def test_any_mind_stays_in_budget_and_its_result_verifies_and_replays(mind, limits):
     async def check(folder: Path) -> None:
         source = MemorySource()
         investigator = an_investigator(folder, mind=mind, source=source)
@@ -192,7 +192,7 @@ def test_whatever_a_mind_says_the_budget_holds_and_the_result_is_honest_verified
         anyio.run(check, Path(folder))
 
 
-async def test_being_satisfied_with_budget_left_is_not_exhaustion_and_running_out_is(tmp_path):
+async def test_only_unfinished_work_counts_as_exhaustion(tmp_path):
     hungry = ScriptedMind(readings=[Thought(Reading(follow_ups=(Query(f"Alder {n}"),)), 10) for n in range(9)])
     limits = ResearchConstraints(max_iterations=2)
     result = await an_investigator(tmp_path, mind=hungry).research(QUESTION, constraints=limits)
@@ -202,7 +202,7 @@ async def test_being_satisfied_with_budget_left_is_not_exhaustion_and_running_ou
     assert (result.cost_metadata.budget_exhausted, result.cost_metadata.iterations_run) == (False, 1)
 
 
-async def test_the_conclusion_may_use_what_was_reserved_for_it(tmp_path):
+async def test_the_conclusion_can_use_its_reserve(tmp_path):
     greedy = ScriptedMind(None, [Thought(Reading(follow_ups=(Query("more"),)), 5000)], Thought(Draft(), 900), 1000)
     limits = ResearchConstraints(token_budget=3000)
     result = await an_investigator(tmp_path, mind=greedy).research(QUESTION, constraints=limits)

@@ -1,4 +1,4 @@
-"""Runs that are killed, and disks that are full: nothing acknowledged is lost, and a result always lands."""
+"""Killed runs and full disks: acknowledged data is never lost, and there is always a result."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from tests.world.memory import MemorySource
 ROOT = Path(__file__).parents[2]
 
 
-async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeats_nothing(tmp_path):
+async def test_a_run_cut_at_any_line_resumes_to_the_same_result(tmp_path):
     undisturbed = await an_investigator(tmp_path / "whole").research(QUESTION)
     lines = Store(tmp_path / "whole").path(undisturbed.trace_id).read_bytes().splitlines(keepends=True)
     for kept in range(1, len(lines) + 1):
@@ -33,22 +33,22 @@ async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_repeat
         assert len(source.calls) == in_all - journaled
 
 
-async def test_a_run_whose_texts_are_cut_otherwise_today_is_not_gone_on_with(tmp_path):
+async def test_a_run_with_another_splitter_version_is_not_resumed(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
     cut_otherwise(Store(tmp_path), result.trace_id, keep=-1)
     with pytest.raises(ReplayDiverged, match="other sentences"):
         await an_investigator(tmp_path).resume(result.trace_id)
 
 
-async def test_a_trace_that_does_not_open_a_run_is_refused(tmp_path):
+async def test_a_trace_without_a_header_is_rejected(tmp_path):
     trace_id = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
     (tmp_path / f"{trace_id}.jsonl").write_bytes(b"")
     with pytest.raises(MalformedTrace):
         await an_investigator(tmp_path).resume(trace_id)
 
 
-def test_killed_again_and_again_it_is_resumed_each_time_to_the_same_result(tmp_path):
-    """In a process of its own, because it forks: see tests/killing.py, which also does it a hundred times."""
+def test_a_repeatedly_killed_run_resumes_to_the_same_result(tmp_path):
+    """Runs in a subprocess because it forks; tests/killing.py can also repeat it a hundred times."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.killing", str(tmp_path), "25"],
         cwd=ROOT,
@@ -62,8 +62,8 @@ def test_killed_again_and_again_it_is_resumed_each_time_to_the_same_result(tmp_p
     assert int(met.split()[0]) >= 8, "a good part of the kills should meet a run that is not over"
 
 
-def test_on_a_full_disk_the_answer_still_comes_back_and_the_trace_says_it_is_incomplete(tmp_path):
-    """The kernel's own limit on file size: writes come back short, then fail, as on a full disk."""
+def test_a_full_disk_still_returns_the_answer_with_an_incomplete_trace(tmp_path):
+    """Uses the kernel's file size limit: writes are short, then fail, as on a full disk."""
     for limit in (0, 300, 1500, 2500, 4000):
         folder = tmp_path / str(limit)
         done = subprocess.run(

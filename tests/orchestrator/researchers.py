@@ -1,4 +1,4 @@
-"""Researchers that answer by script, and PIs made of them."""
+"""Scripted researchers, and PIs that use them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ def gap(category: GapCategory, topic: str = QUESTION, detail: str = "it was not 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a scripted researcher does when asked: what it answers, what share of its grant it spends, and how.
+    """The behaviour of a scripted researcher: its answer and the share of its grant that it spends.
 
     `after` is a researcher that must have begun before this one answers; one that `hangs` never answers at all.
     """
@@ -71,7 +71,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Asked:
-    """One call, as the researcher saw it."""
+    """One call as the researcher received it."""
 
     question: str
     context: str | None
@@ -81,7 +81,7 @@ class Asked:
 
 @dataclass
 class ScriptedResearcher:
-    """Gives its replies one by one, the last one again and again; remembers what it was asked and what it spent."""
+    """Returns its replies in order, repeating the last one. Records calls and spending."""
 
     replies: Sequence[Reply] = (Reply(),)
     asked: list[Asked] = field(default_factory=list)
@@ -122,7 +122,7 @@ class ScriptedResearcher:
 
 def _result(reply: Reply, trace_id: str, tokens: int) -> ResearchResult:
     return ResearchResult(
-        answer="A summary that nobody should need.",
+        answer="A summary that must not be used.",
         citations=tuple(reply.citations),
         gaps=tuple(reply.gaps),
         discovery_events=tuple(reply.discoveries),
@@ -161,7 +161,7 @@ def member(name: str, researcher: Researcher, scope: str = "", *, given: bool = 
 def a_pi(
     folder: Path, researchers: Mapping[str, Researcher] | Sequence[Member], *, mind: Mind | None = None
 ) -> PrincipalInvestigator:
-    """A PI over researchers that take any question, or over members."""
+    """Return a PI over these researchers or members."""
     members = (
         [member(name, each) for name, each in researchers.items()]
         if isinstance(researchers, Mapping)
@@ -172,7 +172,7 @@ def a_pi(
 
 
 async def holds(folder: Path, result: ResearchResult) -> bool:
-    """Whether a run is proved by its own trace, and comes out the same when it is walked again with nobody there."""
+    """Check that a run verifies, and that its offline re-run is identical."""
     store = Store(folder)
     unproved = [check for check in verify(store, result.trace_id) if not check.proved]
     again = await rerun(store, result.trace_id, ExtractiveMind(), rebuild_pi_offline)

@@ -1,4 +1,4 @@
-"""Excerpts held against each other: quarrels are typed and show both sides, agreement counts independent sources."""
+"""Comparing excerpts: conflicts are typed and show both sides, agreement counts independent sources."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ANOTHER_SPAN = "The main span of the Alder Bridge is 460 metres long."
 FERRIS = "Maud Ferris built the Alder Bridge with a main span that is 420 metres long."
 ONE, OTHER = "https://one.example/page", "https://other.example/page"
 
-QUARRELS = {
+CONFLICTS = {
     "figure": (QUESTION, cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER), "Sources disagree about"),
     "date": (
         "When was the Alder Bridge opened to traffic?",
@@ -54,11 +54,11 @@ QUARRELS = {
 }
 
 
-def quarrels(result: ResearchResult) -> list[str]:
+def conflict_gaps(result: ResearchResult) -> list[str]:
     return [each.detail for each in result.gaps if each.category is GapCategory.CONTRADICTORY_SOURCES]
 
 
-@pytest.mark.parametrize("case", QUARRELS.values(), ids=QUARRELS.keys())
+@pytest.mark.parametrize("case", CONFLICTS.values(), ids=CONFLICTS.keys())
 async def test_excerpts_that_disagree_are_typed_and_both_are_shown(tmp_path, case: tuple[str, Citation, Citation, str]):
     question, one, other, typed = case
     result = await a_pi(tmp_path, {"first": citing(one), "second": citing(other)}).research(question)
@@ -68,19 +68,21 @@ async def test_excerpts_that_disagree_are_typed_and_both_are_shown(tmp_path, cas
     assert "compare [1] with [2]" in result.answer or "compare [2] with [1]" in result.answer
     unresolved = typed.startswith("Sources disagree")
     assert result.confidence_factors.contradiction_detected is unresolved
-    assert [one.raw_excerpt in each and other.raw_excerpt in each for each in quarrels(result)] == [True] * unresolved
+    assert [one.raw_excerpt in each and other.raw_excerpt in each for each in conflict_gaps(result)] == [
+        True
+    ] * unresolved
     assert await holds(tmp_path, result)
 
 
-async def test_a_quarrel_is_told_whoever_tells_first(tmp_path):
+async def test_conflicts_do_not_depend_on_the_order_of_answers(tmp_path):
     for at, (first, second) in enumerate([(SPAN, ANOTHER_SPAN), (ANOTHER_SPAN, SPAN)]):
         team = {"one": citing(cited(first, ONE)), "two": citing(cited(second, OTHER))}
         result = await a_pi(tmp_path / str(at), team).research(QUESTION)
-        assert len(quarrels(result)) == 1
+        assert len(conflict_gaps(result)) == 1
         assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
 
 
-async def test_of_many_who_all_say_something_else_none_is_lost(tmp_path):
+async def test_many_conflicting_sources_are_all_shown(tmp_path):
     spans = [SPAN.replace("420", figure) for figure in ("420", "460", "480", "510", "530")]
     team = {f"r{number}": citing(cited(span, f"https://{number}.example")) for number, span in enumerate(spans)}
     result = await a_pi(tmp_path, team).research(QUESTION)
@@ -88,8 +90,8 @@ async def test_of_many_who_all_say_something_else_none_is_lost(tmp_path):
     assert {each.researcher for each in result.citations} == set(team)
 
 
-async def test_copies_of_a_falsehood_do_not_win_by_their_number(tmp_path):
-    """Four pages copy one sentence into words of their own; one page says otherwise."""
+async def test_copies_of_a_false_statement_count_once(tmp_path):
+    """Four pages paraphrase one sentence; one page contradicts it."""
     around = ["Ask anybody here.", "Our readers love it.", "Tickets are sold daily.", "Fog is common in autumn."]
     team = {
         f"blog{number}": citing(cited(f"{text} {ANOTHER_SPAN}", f"https://blog{number}.example"))
@@ -97,14 +99,14 @@ async def test_copies_of_a_falsehood_do_not_win_by_their_number(tmp_path):
     }
     result = await a_pi(tmp_path, {**team, "office": citing(cited(SPAN, ONE))}).research(QUESTION)
     assert result.confidence_factors.contradiction_detected
-    assert len(quarrels(result)) == 1, "a copy quarrels in the same words and is not told again"
+    assert len(conflict_gaps(result)) == 1, "a copy is not reported again"
     assert SPAN in result.answer
     assert result.confidence_factors.num_corroborating_sources <= 2
     assert result.confidence < 0.6
     assert await holds(tmp_path, result)
 
 
-async def test_the_same_text_in_two_places_is_one_source_found_by_both(tmp_path):
+async def test_identical_texts_are_one_source_with_two_finders(tmp_path):
     team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(SPAN, OTHER))}
     result = await a_pi(tmp_path, team).research(QUESTION)
     assert [each.researcher for each in result.citations] == ["one, two"]
@@ -120,11 +122,11 @@ async def test_independent_sources_corroborate_each_other(tmp_path):
     assert both.confidence_factors.num_corroborating_sources == 2
     assert both.confidence > alone.confidence
     assert {each.researcher for each in both.citations} == {"one", "two"}
-    assert quarrels(both) == []
+    assert conflict_gaps(both) == []
 
 
-async def test_who_names_somebody_else_does_not_corroborate(tmp_path):
-    """Where it is not sure enough to be called a quarrel, it is at least no support."""
+async def test_a_sentence_with_another_name_does_not_corroborate(tmp_path):
+    """If it is not certain enough to be a conflict, it is at least not support."""
     built = FERRIS.removeprefix("Maud Ferris ")
     ferris, stern = f"It is known that Ferris {built}", f"The old chronicle says Stern {built}"
     draft = Draft((Claim(ferris, ("p1.s1",), 0.9),), 0.9)
@@ -133,7 +135,7 @@ async def test_who_names_somebody_else_does_not_corroborate(tmp_path):
     assert [each.raw_excerpt for each in result.citations] == [ferris]
 
 
-async def test_copies_do_not_crowd_an_independent_witness_out(tmp_path):
+async def test_copies_do_not_displace_an_independent_source(tmp_path):
     around = ["Ask anybody here.", "Our readers love it.", "Tickets are sold daily.", "Fog is common in autumn."]
     copies = {
         f"copy{number}": citing(cited(f"{SPAN} {text}", f"https://copy{number}.example"))
@@ -147,7 +149,7 @@ async def test_copies_do_not_crowd_an_independent_witness_out(tmp_path):
     assert result.confidence_factors.num_corroborating_sources == 2
 
 
-async def test_a_place_of_which_two_hold_different_texts_is_told(tmp_path):
+async def test_a_source_fetched_with_two_texts_becomes_a_gap(tmp_path):
     page = "# Bridge\n\nThe main span of the Alder Bridge is 420 metres long.\n\nIt is green.\n"
     changed = page.replace("420", "460")
     team = {
@@ -155,21 +157,21 @@ async def test_a_place_of_which_two_hold_different_texts_is_told(tmp_path):
         "two": an_investigator(tmp_path, source=MemorySource((note("bridge.md", changed),))),
     }
     result = await a_pi(tmp_path, team).research(QUESTION)
-    [told] = [each for each in quarrels(result) if each.startswith("The same source was read differently")]
-    assert f"one: “{SPAN}”" in told
-    assert f"two: “{ANOTHER_SPAN}”" in told
+    [reported] = [each for each in conflict_gaps(result) if each.startswith("The same source was read differently")]
+    assert f"one: “{SPAN}”" in reported
+    assert f"two: “{ANOTHER_SPAN}”" in reported
     assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
     assert await holds(tmp_path, result)
 
 
-async def test_one_place_reported_with_figures_that_disagree_is_a_contradiction(tmp_path):
+async def test_different_figures_from_one_location_are_a_contradiction(tmp_path):
     team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(ANOTHER_SPAN, ONE))}
     result = await a_pi(tmp_path, team).research(QUESTION)
-    assert len(quarrels(result)) == 1
+    assert len(conflict_gaps(result)) == 1
     assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
 
 
-async def test_two_excerpts_of_one_page_are_no_quarrel(tmp_path):
+async def test_two_excerpts_of_one_page_are_not_a_conflict(tmp_path):
     towers = "The towers of the Alder Bridge are 90 metres tall."
     for at, team in enumerate(
         [
@@ -178,26 +180,26 @@ async def test_two_excerpts_of_one_page_are_no_quarrel(tmp_path):
         ]
     ):
         result = await a_pi(tmp_path / str(at), team).research(QUESTION)
-        assert quarrels(result) == []
+        assert conflict_gaps(result) == []
 
 
-async def test_a_quarrel_a_researcher_told_and_we_found_ourselves_is_told_once(tmp_path):
-    told = gap(GapCategory.CONTRADICTORY_SOURCES, "span", f"Another figure: a: “{SPAN}” / b: “{ANOTHER_SPAN}”")
-    web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [told]))
+async def test_a_conflict_reported_by_a_researcher_and_the_pi_is_shown_once(tmp_path):
+    reported = gap(GapCategory.CONTRADICTORY_SOURCES, "span", f"Another figure: a: “{SPAN}” / b: “{ANOTHER_SPAN}”")
+    web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [reported]))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
-    assert len(quarrels(result)) == 1
+    assert len(conflict_gaps(result)) == 1
 
 
-async def test_what_code_can_tell_a_mind_does_not_smooth_over(tmp_path):
+async def test_a_mind_cannot_hide_a_conflict(tmp_path):
     draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9, (Conflict("span", "figure", "p1.s1", "p2.s1", "qualifies"),))
     team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(ANOTHER_SPAN, OTHER))}
     result = await a_pi(tmp_path, team, mind=ScriptedMind(concluded=Thought(draft))).research(QUESTION)
     assert "Sources disagree about" in result.answer
-    assert len(quarrels(result)) == 1
+    assert len(conflict_gaps(result)) == 1
     assert ANOTHER_SPAN in [each.raw_excerpt for each in result.citations]
 
 
-async def test_a_claim_that_points_at_nothing_becomes_a_gap(tmp_path):
+async def test_a_claim_without_evidence_becomes_a_gap(tmp_path):
     claims = (Claim(SPAN, ("p1.s1",), 0.9), Claim("It was painted red.", ("p9.s9",)), Claim("It is old.", ()))
     mind = ScriptedMind(concluded=Thought(Draft(claims, 0.9)))
     result = await a_pi(tmp_path, {"one": citing(cited(SPAN, ONE))}, mind=mind).research(QUESTION)
@@ -206,7 +208,7 @@ async def test_a_claim_that_points_at_nothing_becomes_a_gap(tmp_path):
     assert await holds(tmp_path, result)
 
 
-async def test_what_no_researcher_cited_is_not_claimed_though_its_page_is_here(tmp_path):
+async def test_uncited_sentences_of_a_fetched_page_are_not_claimed(tmp_path):
     green = "The main span of the Alder Bridge is green."
     source = MemorySource((note("bridge.md", f"# Bridge\n\n{SPAN} {green}\n"),))
     reads = Thought(Reading((Finding("p1.s2", 1.0),), satisfied=True))
@@ -219,7 +221,7 @@ async def test_what_no_researcher_cited_is_not_claimed_though_its_page_is_here(t
     assert await holds(tmp_path, result)
 
 
-async def test_what_a_mind_leaves_undone_for_its_budget_is_admitted(tmp_path):
+async def test_work_a_mind_left_undone_becomes_a_gap(tmp_path):
     draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9, left_undone="3 excerpts were not weighed")
     mind = ScriptedMind(concluded=Thought(draft))
     result = await a_pi(tmp_path, {"one": citing(cited(SPAN, ONE))}, mind=mind).research(QUESTION)

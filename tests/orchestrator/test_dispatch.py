@@ -1,4 +1,4 @@
-"""Researchers side by side: whatever one of them does, the others go on and a result lands."""
+"""Parallel dispatches: a failing researcher does not affect the others."""
 
 import anyio
 import pytest
@@ -31,8 +31,8 @@ SURE = Reply([cited()], confidence=0.98, sources=2)
 BRIEFLY = ResearchConstraints(max_wall_time_sec=0.5)
 
 
-async def test_all_are_under_way_at_once(tmp_path):
-    """Each waits for the next one to have begun: one after the other they would wait for ever."""
+async def test_researchers_run_in_parallel(tmp_path):
+    """Each waits until the next one has started, so sequential dispatch would hang."""
     first = scripted()
     second = scripted(Reply([cited()], after=first))
     first.replies = (Reply([cited()], after=second),)
@@ -41,7 +41,7 @@ async def test_all_are_under_way_at_once(tmp_path):
     assert [each.outcome for each in result.dispatches] == ["1 citations, 0 gaps"] * 2
 
 
-async def test_each_is_given_a_share_of_the_limits_and_less_time_than_the_whole(tmp_path):
+async def test_each_dispatch_gets_a_share_of_budget_and_time(tmp_path):
     web, files = citing(cited()), citing(cited())
     limits = ResearchConstraints(source_filter=".gov", max_iterations=3, max_sources=5, max_wall_time_sec=50.0)
     await a_pi(tmp_path, {"web": web, "files": files}).research(QUESTION, depth="shallow", constraints=limits)
@@ -58,7 +58,7 @@ async def test_each_is_given_a_share_of_the_limits_and_less_time_than_the_whole(
         (InvalidInput("too long"), "it refused the question: too long"),
     ],
 )
-async def test_a_researcher_that_fails_becomes_a_gap_and_the_rest_go_on(tmp_path, error: MarchwardenError, said: str):
+async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_path, error: MarchwardenError, said: str):
     broken = scripted(Reply(error=error, steps=()))
     result = await a_pi(tmp_path, {"broken": broken, "web": citing(cited())}).research(QUESTION)
     assert SPAN in result.answer
@@ -77,7 +77,7 @@ async def test_a_researcher_that_fails_becomes_a_gap_and_the_rest_go_on(tmp_path
         (foreign({}, tool="search"), "it lists no tool"),
     ],
 )
-async def test_a_server_that_breaks_the_contract_becomes_a_gap_and_the_rest_go_on(tmp_path, server, said: str):
+async def test_a_contract_violation_becomes_a_gap_and_the_others_continue(tmp_path, server, said: str):
     team = [member("foreign", RemoteResearcher.in_process(server)), member("web", citing(cited()))]
     result = await a_pi(tmp_path, team).research(QUESTION)
     assert SPAN in result.answer
@@ -85,7 +85,7 @@ async def test_a_server_that_breaks_the_contract_becomes_a_gap_and_the_rest_go_o
     assert await holds(tmp_path, result)
 
 
-async def test_a_researcher_that_hangs_is_left_behind_when_the_time_is_nearly_over(tmp_path):
+async def test_a_hanging_researcher_is_cancelled_before_the_deadline(tmp_path):
     keeper = OpenQuestion(question="Who keeps it?", context="", priority="high")
     hanging, web = scripted(Reply(hangs=True)), scripted(Reply([cited()], questions=[keeper], confidence=0.0))
     team = [member("hanging", hanging), member("web", web), member("files", scripted(), "keeps")]
@@ -100,7 +100,7 @@ async def test_a_researcher_that_hangs_is_left_behind_when_the_time_is_nearly_ov
     assert await holds(tmp_path, result)
 
 
-async def test_where_planning_took_all_the_time_nobody_is_asked_and_a_result_lands(tmp_path):
+async def test_a_plan_that_uses_all_the_time_still_gives_a_result(tmp_path):
     class Pondering(ScriptedMind):
         async def plan(self, notebook, left):
             return await anyio.sleep_forever()
@@ -113,7 +113,7 @@ async def test_where_planning_took_all_the_time_nobody_is_asked_and_a_result_lan
     assert result.cost_metadata.budget_exhausted
 
 
-async def test_whoever_spends_more_than_it_was_given_is_not_believed(tmp_path):
+async def test_an_overspending_researcher_is_rejected(tmp_path):
     greedy = scripted(Reply([cited("The main span of the Alder Bridge is 9 metres long.")], share=1.5))
     result = await a_pi(tmp_path, {"greedy": greedy, "web": citing(cited())}).research(QUESTION)
     assert "9 metres" not in result.answer
@@ -124,7 +124,7 @@ async def test_whoever_spends_more_than_it_was_given_is_not_believed(tmp_path):
     assert await holds(tmp_path, result)
 
 
-async def test_once_the_question_is_settled_nobody_is_waited_for(tmp_path):
+async def test_a_certain_answer_cancels_the_other_dispatches(tmp_path):
     hanging = scripted(Reply(hangs=True))
     sure = scripted(Reply(SURE.citations, confidence=0.98, sources=2, after=hanging))
     with anyio.fail_after(10):
@@ -138,7 +138,7 @@ async def test_once_the_question_is_settled_nobody_is_waited_for(tmp_path):
 @pytest.mark.parametrize(
     "reply", [Reply([cited()], confidence=0.98, sources=1), Reply([cited()], confidence=0.8, sources=3)]
 )
-async def test_a_single_source_or_some_doubt_settles_nothing(tmp_path, reply: Reply):
+async def test_a_single_source_or_low_confidence_cancels_nothing(tmp_path, reply: Reply):
     slow = scripted()
     quick = scripted(reply)
     slow.replies = (Reply([cited("Maud Ferris gave the Alder Bridge a span of 420 metres.")], after=quick),)
@@ -146,7 +146,7 @@ async def test_a_single_source_or_some_doubt_settles_nothing(tmp_path, reply: Re
     assert [each.outcome for each in result.dispatches] == ["1 citations, 0 gaps"] * 2
 
 
-async def test_a_settled_follow_up_calls_off_only_those_who_were_asked_the_same(tmp_path):
+async def test_a_certain_follow_up_cancels_only_the_same_question(tmp_path):
     hanging = scripted(Reply(hangs=True))
     other = scripted(Reply(SURE.citations, confidence=0.98, sources=2, after=hanging))
     queries = (Query("other: what it cost"), Query("hanging: who keeps it"))
@@ -159,7 +159,7 @@ async def test_a_settled_follow_up_calls_off_only_those_who_were_asked_the_same(
     ]
 
 
-async def test_the_signs_of_life_of_everybody_are_heard_with_their_names(tmp_path):
+async def test_progress_names_the_researcher(tmp_path):
     heard: list[Progress] = []
 
     async def hear(progress: Progress) -> None:
@@ -173,7 +173,7 @@ async def test_the_signs_of_life_of_everybody_are_heard_with_their_names(tmp_pat
     assert {each.trace_id for each in heard} == {result.trace_id}
 
 
-async def test_a_rerun_that_needs_an_answer_the_trace_does_not_hold_says_so(tmp_path):
+async def test_a_rerun_with_a_missing_dispatch_is_an_error(tmp_path):
     class Curious(ExtractiveMind):
         async def plan(self, notebook, left):
             return Thought(Plan((Query("web: one"), Query("web: two"), Query("web: three"))))
@@ -183,7 +183,7 @@ async def test_a_rerun_that_needs_an_answer_the_trace_does_not_hold_says_so(tmp_
         await rerun(Store(tmp_path), result.trace_id, Curious(), rebuild_pi_offline)
 
 
-async def test_an_answer_whose_archived_body_is_damaged_is_lost_and_nothing_else(tmp_path):
+async def test_a_damaged_archived_answer_loses_only_that_answer(tmp_path):
     web, files = citing(cited()), citing(cited("Maud Ferris gave the Alder Bridge a main span of 420 metres."))
     pi = a_pi(tmp_path, {"web": web, "files": files})
     result = await pi.research(QUESTION)
@@ -195,7 +195,7 @@ async def test_an_answer_whose_archived_body_is_damaged_is_lost_and_nothing_else
     assert "its answer is lost" in again.result.dispatches[0].outcome + again.result.dispatches[1].outcome
 
 
-async def test_evidence_whose_archived_body_is_damaged_is_a_gap(tmp_path):
+async def test_damaged_archived_evidence_becomes_a_gap(tmp_path):
     result = await a_pi(tmp_path, {"web": citing(cited())}).research(QUESTION)
     Store(tmp_path).archive.path(str(result.citations[0].text_hash)).write_bytes(b"damaged")
     again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), rebuild_pi_offline)
@@ -203,10 +203,10 @@ async def test_evidence_whose_archived_body_is_damaged_is_a_gap(tmp_path):
     assert cited().locator in [each.topic for each in again.result.gaps]
 
 
-async def test_where_only_one_can_be_paid_the_other_is_asked_with_what_the_first_left(tmp_path):
+async def test_unspent_tokens_pay_for_the_second_researcher(tmp_path):
     web, files = citing(cited()), citing(cited())
     limits = ResearchConstraints(token_budget=1_500)
     result = await a_pi(tmp_path, {"web": web, "files": files}).research(QUESTION, constraints=limits)
     assert [(each.researcher, each.tokens_used) for each in result.dispatches] == [("files", 150), ("web", 135)]
     assert result.cost_metadata.iterations_run == 2
-    assert web.asked[0].context is None, "a first look at the question is nobody's echo"
+    assert web.asked[0].context is None, "the first dispatch gets no excerpts"

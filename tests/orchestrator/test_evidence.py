@@ -1,4 +1,4 @@
-"""What researchers cited becomes evidence of this run: never more than they cited, never another's, never less."""
+"""Citations of researchers become evidence of the PI's run."""
 
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ TOWERS = "The towers beside the main span of the Alder Bridge are 90 metres tall
 
 
 def elsewhere(citation: Citation, **known: object) -> Citation:
-    """As a researcher with a store of its own reports it: it says where the excerpt stands in a text not held here."""
+    """Return the citation as a researcher with its own store reports it: with offsets into a text we do not have."""
     return citation.model_copy(update={"text_hash": "sha256:" + "0" * 64, "start": 7, "end": 99, **known})
 
 
@@ -23,7 +23,7 @@ def fetched(folder, result: ResearchResult) -> list[str]:
     return [str(entry.fields["locator"]) for entry in entries if entry.action == "fetch"]
 
 
-async def test_a_document_read_beside_us_is_taken_whole_out_of_its_run(tmp_path):
+async def test_a_document_in_our_store_is_loaded_completely(tmp_path):
     inside = an_investigator(tmp_path, source=MemorySource((note("bridge.md", PAGE),)))
     result = await a_pi(tmp_path, {"files": inside}).research(QUESTION)
     [citation] = [each for each in result.citations if each.raw_excerpt == SPAN]
@@ -32,32 +32,32 @@ async def test_a_document_read_beside_us_is_taken_whole_out_of_its_run(tmp_path)
     assert await holds(tmp_path, result)
 
 
-async def test_of_a_document_read_elsewhere_there_is_the_excerpt_and_it_is_proved_as_such(tmp_path):
-    told = dated(SPAN, "https://example.org/bridge.pdf#page=3", "2020-05-04")
-    web = citing(elsewhere(told, authority="high", title="Bridges"))
+async def test_a_remote_document_is_verified_as_an_excerpt(tmp_path):
+    reported = dated(SPAN, "https://example.org/bridge.pdf#page=3", "2020-05-04")
+    web = citing(elsewhere(reported, authority="high", title="Bridges"))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     [citation] = result.citations
-    assert (citation.locator, citation.raw_excerpt, citation.title) == (told.locator, SPAN, "Bridges")
-    assert (citation.published, citation.authority) == (told.published, Authority.HIGH)
+    assert (citation.locator, citation.raw_excerpt, citation.title) == (reported.locator, SPAN, "Bridges")
+    assert (citation.published, citation.authority) == (reported.published, Authority.HIGH)
     assert fetched(tmp_path, result) == ["https://example.org/bridge.pdf"]
     assert await holds(tmp_path, result)
 
 
-async def test_two_excerpts_of_one_document_read_elsewhere_are_both_kept(tmp_path):
+async def test_two_excerpts_of_a_remote_document_are_both_kept(tmp_path):
     web = citing(elsewhere(cited(SPAN)), elsewhere(cited(TOWERS)))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     assert {each.raw_excerpt for each in result.citations} == {SPAN, TOWERS}
     assert await holds(tmp_path, result)
 
 
-async def test_a_cut_excerpt_is_evidence_as_far_as_it_goes(tmp_path):
+async def test_a_truncated_excerpt_is_evidence(tmp_path):
     result = await a_pi(tmp_path, {"web": citing(cited(f"{SPAN} [...]"))}).research(QUESTION)
     assert [each.raw_excerpt for each in result.citations] == [SPAN]
     assert await holds(tmp_path, result)
 
 
-async def test_a_researcher_that_names_the_run_of_another_gets_nothing_of_it(tmp_path):
-    """It claims an excerpt of a document that another run fetched; the words are its own, and stay its own."""
+async def test_a_researcher_cannot_cite_the_run_of_another(tmp_path):
+    """It claims an excerpt of a document that another run fetched, so only its own words are used."""
     inside = an_investigator(tmp_path, source=MemorySource((note("bridge.md", PAGE),)))
     [real] = [each for each in (await inside.research(QUESTION)).citations if each.raw_excerpt == SPAN]
     trace_id = Store(tmp_path).traces()[0]
@@ -70,7 +70,7 @@ async def test_a_researcher_that_names_the_run_of_another_gets_nothing_of_it(tmp
     assert await holds(tmp_path, result)
 
 
-async def test_two_researchers_under_one_trace_id_keep_each_its_own_evidence(tmp_path):
+async def test_researchers_with_the_same_trace_id_keep_their_own_evidence(tmp_path):
     trace_id = str(uuid4())
     one = scripted(Reply([elsewhere(cited(SPAN, "https://one.example"))], trace_id=trace_id))
     two = scripted(Reply([elsewhere(cited(TOWERS, "https://two.example"))], trace_id=trace_id))
@@ -79,14 +79,14 @@ async def test_two_researchers_under_one_trace_id_keep_each_its_own_evidence(tmp
     assert await holds(tmp_path, result)
 
 
-async def test_what_has_no_text_is_no_evidence(tmp_path):
+async def test_citations_without_text_are_not_evidence(tmp_path):
     web = citing(cited(NON_TEXT_EXCERPT), cited("  "), cited("\x00\x1b"), cited(SPAN))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     assert [each.raw_excerpt for each in result.citations] == [SPAN]
     assert len(fetched(tmp_path, result)) == 1
 
 
-async def test_excerpts_are_cleaned_of_what_could_act_and_markers_are_nobodys_but_ours(tmp_path):
+async def test_excerpts_are_sanitized_and_cannot_contain_markers(tmp_path):
     nasty = "The main span\x1b[2J of the Alder Bridge\u202e is 420 metres long [7]."
     result = await a_pi(tmp_path, {"web": citing(cited(nasty))}).research(QUESTION)
     [citation] = result.citations
@@ -95,7 +95,7 @@ async def test_excerpts_are_cleaned_of_what_could_act_and_markers_are_nobodys_bu
     assert await holds(tmp_path, result)
 
 
-async def test_somebody_who_cites_without_end_is_read_to_a_bound(tmp_path):
+async def test_the_number_of_citations_per_result_is_limited(tmp_path):
     facts = [cited(f"The main span of the Alder Bridge has {number} bolts.") for number in range(3 * MOST_CITATIONS)]
     result = await a_pi(tmp_path, {"web": citing(*facts)}).research(QUESTION)
     assert len(fetched(tmp_path, result)) == MOST_CITATIONS

@@ -1,4 +1,4 @@
-"""Researchers of other people: registered in TOML, listed with their health, asked like built-in ones."""
+"""Third-party researchers: configured in TOML, listed with their status, asked like built-in ones."""
 
 import shutil
 from pathlib import Path
@@ -45,19 +45,19 @@ async def test_a_researcher_in_another_language_is_used_like_a_built_in_one(tmp_
 
 @needs_node
 @pytest.mark.parametrize(
-    ("mode", "told"),
+    ("mode", "message"),
     [("dead", "gave no answer"), ("strange", "breaks the contract"), ("newer", "contract v9"), ("", "LIBRARY_MODE")],
 )
-async def test_one_that_fails_in_its_own_way_is_a_gap_and_the_answer_still_lands(tmp_path, mode, told):
+async def test_a_failing_external_researcher_becomes_a_gap(tmp_path, mode, message):
     result = await a_pi(tmp_path, a_registry(tmp_path, mode)).research(QUESTION)
     (gap,) = [gap for gap in result.gaps if gap.topic == "library"]
-    assert told in gap.detail
+    assert message in gap.detail
     assert {citation.researcher for citation in result.citations} == {"shelf"}
     assert all(check.proved for check in verify(Store(tmp_path), result.trace_id))
 
 
 @needs_node
-async def test_health_says_what_is_up_and_what_is_down(tmp_path):
+async def test_health_reports_reachable_and_unreachable_researchers(tmp_path):
     (well,) = await check_health(a_registry(tmp_path, "well"))
     assert (well.well, well.contract, well.purpose) == (True, "v1", "Answers from a catalogue.")
     (newer,) = await check_health(a_registry(tmp_path, "newer"))
@@ -65,19 +65,19 @@ async def test_health_says_what_is_up_and_what_is_down(tmp_path):
     assert "contract v9" in newer.state
 
 
-async def test_a_command_that_does_not_exist_is_down_not_an_error(tmp_path):
+async def test_a_missing_command_is_reported_as_down(tmp_path):
     path = tmp_path / "researchers.toml"
     path.write_text("[ghost]\ncommand = ['no-such-command-anywhere']\n")
     (ghost,) = await check_health(ExternalRegistry.load(path, {}))
     assert not ghost.well
 
 
-def test_no_file_lists_nobody(tmp_path):
+def test_a_missing_file_has_no_entries(tmp_path):
     assert ExternalRegistry.load(tmp_path / "none.toml", {}).entries == {}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("nonsense", "cannot be read"),
         ("[a]\npurpose = 'x'\n", "either a command or a url"),
@@ -86,9 +86,9 @@ def test_no_file_lists_nobody(tmp_path):
         ("[a]\nurl = 'http://x'\nkey = 'secret'\n", "a.key"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_place(tmp_path, text, told):
+def test_an_invalid_file_is_rejected_with_the_position(tmp_path, text, message):
     path = tmp_path / "researchers.toml"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=r"researchers\.toml") as refused:
         ExternalRegistry.load(path, {})
-    assert told in str(refused.value)
+    assert message in str(refused.value)

@@ -1,4 +1,4 @@
-"""The PI as a researcher: asked, nested, served, resumed, forked, verified and walked again like any other."""
+"""The PI as a researcher: asked, nested, served, resumed, forked, verified and re-run."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ from tests.world.memory import BRIDGE, FERRIS, MemorySource
 TOWERS = "The towers beside the main span of the Alder Bridge are 90 metres tall."
 
 
-async def test_a_pi_over_two_libraries_answers_from_both_is_proved_and_comes_out_the_same_again(tmp_path):
+async def test_a_pi_answers_from_two_libraries_verifies_and_replays(tmp_path):
     team = {
         "bridges": an_investigator(tmp_path, source=MemorySource((BRIDGE,))),
         "people": an_investigator(tmp_path, source=MemorySource((FERRIS,))),
@@ -55,7 +55,7 @@ async def test_a_pi_over_two_libraries_answers_from_both_is_proved_and_comes_out
     assert await holds(tmp_path, result)
 
 
-async def test_its_own_trace_and_archive_prove_the_answer_when_those_of_the_researchers_are_gone(tmp_path):
+async def test_the_trace_of_a_pi_alone_proves_its_answer(tmp_path):
     inside = an_investigator(tmp_path, source=MemorySource((BRIDGE,)))
     result = await a_pi(tmp_path, {"files": inside}).research(OPENING)
     Store(tmp_path).path(str(result.dispatches[0].trace_id)).unlink()
@@ -95,13 +95,13 @@ async def test_a_pi_served_over_mcp_keeps_the_contract(tmp_path):
 
 
 async def test_summaries_are_never_used(tmp_path):
-    """The scripted researchers' answers say nothing of the span; the excerpts alone do."""
+    """Only the excerpts mention the span; the answers of the scripted researchers do not."""
     result = await a_pi(tmp_path, {"web": citing(cited(SPAN))}).research(QUESTION)
-    assert "A summary that nobody should need." not in result.answer
+    assert "A summary that must not be used." not in result.answer
     assert result.answer.startswith(SPAN)
 
 
-async def test_nobody_to_ask_is_an_honest_nothing(tmp_path):
+async def test_an_empty_roster_gives_an_empty_answer(tmp_path):
     result = await a_pi(tmp_path, {}).research(QUESTION)
     assert result.dispatches == ()
     assert result.citations == ()
@@ -109,7 +109,7 @@ async def test_nobody_to_ask_is_an_honest_nothing(tmp_path):
     assert await holds(tmp_path, result)
 
 
-async def test_two_members_of_one_name_and_names_nobody_could_address_are_refused():
+async def test_duplicate_and_invalid_member_names_are_rejected():
     with pytest.raises(InvalidInput, match="the same name"):
         Roster([member("web", scripted()), member("web", scripted())])
     with pytest.raises(InvalidInput, match="small letters"):
@@ -117,7 +117,7 @@ async def test_two_members_of_one_name_and_names_nobody_could_address_are_refuse
 
 
 def _a_team() -> dict[str, ScriptedResearcher]:
-    """Two rounds: one of the first answers calls for a follow-up, and one of the first gives none."""
+    """Two rounds: one of the first answers needs a follow-up, and one researcher fails."""
     lead = DiscoveryEvent(type="related_research", suggested_researcher="files", query="towers", reason="met")
     web = scripted(Reply([cited(SPAN)], discoveries=[lead], confidence=0.2, trace_id="web's own"))
     files = scripted(
@@ -127,7 +127,7 @@ def _a_team() -> dict[str, ScriptedResearcher]:
     return {"web": web, "files": files, "dead": scripted(Reply(error=InvalidInput("not for me"), steps=()))}
 
 
-async def test_a_run_cut_at_any_line_is_finished_with_the_same_result_and_asks_nobody_twice(tmp_path):
+async def test_a_run_cut_at_any_line_resumes_without_repeating_dispatches(tmp_path):
     team = _a_team()
     undisturbed = await a_pi(tmp_path / "whole", team).research(QUESTION)
     assert [each.researcher for each in undisturbed.dispatches] == ["dead", "files", "web", "files"]
@@ -152,7 +152,7 @@ def _cut(folder: Path, run: ResearchResult, lines: list[bytes], kept: int) -> St
     return store
 
 
-async def test_a_fork_has_another_mind_conclude_from_the_same_answers(tmp_path):
+async def test_a_fork_concludes_with_another_mind_from_the_same_answers(tmp_path):
     web = citing(cited(SPAN))
     first = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     step = next(each.step for each in Store(tmp_path).chain(first.trace_id).entries if each.action == "conclude")
@@ -164,13 +164,13 @@ async def test_a_fork_has_another_mind_conclude_from_the_same_answers(tmp_path):
     assert await holds(tmp_path, forked)
 
 
-async def test_a_trace_that_does_not_say_who_was_there_is_no_run_id_for_a_pi(tmp_path):
+async def test_a_trace_without_members_is_not_a_pi_run(tmp_path):
     alone = await an_investigator(tmp_path).research(OPENING)
     with pytest.raises(MalformedTrace, match="which researchers"):
         await rerun(Store(tmp_path), alone.trace_id, ExtractiveMind(), rebuild_pi_offline)
 
 
-async def test_a_pi_cut_short_while_a_researcher_works_goes_on_with_that_researchers_run(tmp_path):
+async def test_an_interrupted_pi_resumes_the_run_of_its_researcher(tmp_path):
     undisturbed = await a_pi(tmp_path / "whole", {"library": an_investigator(tmp_path / "whole")}).research(OPENING)
     source = MemorySource()
     pi = a_pi(tmp_path / "cut", {"library": an_investigator(tmp_path / "cut", source=source)})

@@ -1,4 +1,4 @@
-"""One purse: whatever researchers do, the parts never exceed the whole, and a result always lands."""
+"""The shared budget: dispatches never exceed it, and there is always a result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,42 +28,42 @@ EXCERPTS = (
 
 @st.composite
 def spending(draw: st.DrawFn) -> tuple[int, list[float], list[float]]:
-    """A purse, the weights of the first errands, and what share of its grant each dispatch uses."""
+    """Draw a budget, the weights of the first assignments and the share of its grant that each dispatch uses."""
     weights = draw(st.lists(st.floats(0.1, 1.0), max_size=6))
     return draw(st.integers(0, 60_000)), weights, draw(st.lists(st.floats(0.0, 2.0), max_size=12))
 
 
 @given(spending(), st.integers(1, 20), st.integers(1, 16))
-def test_a_purse_gives_no_more_than_it_holds_and_takes_back_what_is_left(drawn, sources, dispatches):
+def test_grants_never_exceed_the_budget_and_unspent_tokens_return(drawn, sources, dispatches):
     tokens, weights, shares = drawn
-    purse = SharedBudget(tokens, sources, dispatches)
-    waiting = list(purse.split(weights))
+    budget = SharedBudget(tokens, sources, dispatches)
+    waiting = list(budget.split(weights))
     granted = len(waiting)
     taken = sum(grant.sources for grant in waiting)
     for at, share in enumerate(shares):
-        if at % 2 and (grant := purse.one(waiting=3, at_least=Grant(1000 + 700 * at, 1))):
+        if at % 2 and (grant := budget.one(waiting=3, at_least=Grant(1000 + 700 * at, 1))):
             assert grant.tokens >= 1000 + 700 * at
             waiting.append(grant)
             granted, taken = granted + 1, taken + grant.sources
         elif waiting:
             settled = waiting.pop(0)
             used = int(settled.tokens * share)
-            assert purse.settle(settled, used) <= used
-        assert purse.spent + purse.tokens + sum(grant.tokens for grant in waiting) == tokens
+            assert budget.settle(settled, used) <= used
+        assert budget.spent + budget.tokens + sum(grant.tokens for grant in waiting) == tokens
     assert all(grant.tokens >= FEWEST_TOKENS and grant.sources >= 1 for grant in waiting)
-    assert purse.tokens >= 0
+    assert budget.tokens >= 0
     assert taken <= sources
     assert granted <= dispatches
 
 
-def test_the_first_dispatches_share_most_of_it_by_weight_and_the_rest_is_kept_for_what_they_turn_up():
+def test_first_dispatches_share_by_weight_and_leave_a_reserve():
     assert SharedBudget(20_000, 10, 8).split([1.0, 0.5]) == [Grant(9_000, 4), Grant(5_000, 2)]
     assert SharedBudget(2_500, 10, 8).split([1.0, 0.5, 0.5]) == [Grant(1_333, 4), Grant(1_166, 2)]
 
 
 @dataclass
 class Ledger:
-    """What was ever out at once: spent already, or granted and not given back."""
+    """The most that was ever spent or reserved at the same time."""
 
     spent: int = 0
     out: int = 0
@@ -78,7 +78,7 @@ class Ledger:
         self.dispatches += 1
 
     def settle(self, limits: ResearchConstraints, result: ResearchResult | None) -> None:
-        """Whoever gave no answer may have spent everything."""
+        """A researcher without an answer may have spent everything."""
         used = result.cost_metadata.tokens_used if result else limits.token_budget
         self.out -= limits.token_budget
         self.spent += min(used, limits.token_budget)
@@ -153,7 +153,7 @@ GREEDY = [[Reply([cited()], [gap(each) for each in GapCategory], confidence=0.0,
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scripts, limits, st.sampled_from(list(Depth)), minds)
 @example(GREEDY, ResearchConstraints(token_budget=60_000, max_sources=20, max_iterations=20), Depth.DEEP, None)
-def test_the_parts_never_exceed_the_whole_whatever_researchers_do(scripts, limits, depth, mind):
+def test_dispatches_never_exceed_the_budget_of_the_run(scripts, limits, depth, mind):
     with TemporaryDirectory() as folder:
         anyio.run(_is_kept_within, Path(folder), scripts, limits, depth, mind)
 
