@@ -168,7 +168,8 @@ async def test_progress_names_the_researcher(tmp_path):
     web, files = scripted(Reply([cited()], steps=("plan", "read"))), scripted(Reply([cited()], steps=("search",)))
     result = await a_pi(tmp_path, {"web": web, "files": files}).research(QUESTION, progress=hear)
     assert [each.step for each in heard][:2] == ["plan", "dispatch"]
-    assert sorted(each.step for each in heard[2:-1]) == ["files search", "web plan", "web read"]
+    by_researcher = sorted((each.researcher, each.step) for each in heard[2:-1])
+    assert by_researcher == [("files", "search"), ("web", "plan"), ("web", "read")]
     assert heard[-1].step == "conclude"
     assert {each.trace_id for each in heard} == {result.trace_id}
 

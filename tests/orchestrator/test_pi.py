@@ -74,10 +74,10 @@ async def test_a_pi_may_be_a_member_of_a_pi(tmp_path):
 
 
 async def test_a_pi_served_over_mcp_keeps_the_contract(tmp_path):
-    heard: list[str] = []
+    heard: list[tuple[str, str]] = []
 
     async def hear(progress: Progress) -> None:
-        heard.append(progress.step)
+        heard.append((progress.researcher, progress.step))
 
     trouble = gap(GapCategory.ACCESS_DENIED, "the survey", "it wants a login")
     served = a_pi(tmp_path / "there", {"web": scripted(Reply([cited(SPAN)], [trouble]))})
@@ -85,7 +85,7 @@ async def test_a_pi_served_over_mcp_keeps_the_contract(tmp_path):
     result = await remote.research(QUESTION, constraints=ResearchConstraints(token_budget=3_000), progress=hear)
     assert [each.researcher for each in result.dispatches] == ["web"]
     assert result.citations[0].researcher == "web"
-    assert "web plan" in heard
+    assert ("web", "plan") in heard
     assert await holds(tmp_path / "there", result)
     outer = await a_pi(tmp_path / "here", {"team": remote, "files": citing(cited(TOWERS))}).research(QUESTION)
     assert {each.raw_excerpt: each.researcher for each in outer.citations}[SPAN] == "team"

@@ -13,7 +13,7 @@ from marchwarden.protocols import Mind, Researcher
 from marchwarden.storage.store import Store
 from marchwarden.temporal.activities import Activities
 from marchwarden.temporal.connection import TemporalConnection
-from marchwarden.temporal.messages import PI, Member
+from marchwarden.temporal.messages import PI, FleetMember
 from marchwarden.temporal.researcher import TemporalResearcher
 from marchwarden.temporal.worker import TemporalWorker
 from tests.investigating import an_investigator
@@ -29,7 +29,7 @@ class Crew:
     sources: Mapping[str, MemorySource]
     extra: Mapping[str, Researcher] = field(default_factory=dict)
 
-    def build(self, member: Member, mind: Mind) -> Researcher:
+    def build(self, member: FleetMember, mind: Mind) -> Researcher:
         if member.kind in self.extra:
             return self.extra[member.kind]
         return an_investigator(self.folder, source=self.sources[member.kind])
@@ -37,12 +37,12 @@ class Crew:
     def think(self, spec: str | None, trace_id: str) -> Mind:
         return ExtractiveMind()
 
-    def members(self) -> list[Member]:
-        return [Member(name, name, f"the shelf {name}") for name in (*self.sources, *self.extra)]
+    def members(self) -> list[FleetMember]:
+        return [FleetMember(name, name, f"the shelf {name}") for name in (*self.sources, *self.extra)]
 
     @asynccontextmanager
     async def at_work(self, server: Server) -> AsyncIterator[TemporalResearcher]:
-        client = await TemporalConnection.of(server.address, {}).connect()
+        client = await TemporalConnection.from_environ(server.address, {}).connect()
         duties = Activities(self.build, self.think, ExtractiveMind(), Store(self.folder))
         service = TemporalWorker([PI, *self.sources, *self.extra], duties)
         stop = anyio.Event()
@@ -55,4 +55,4 @@ class Crew:
 
 
 async def client_of(server: Server) -> Client:
-    return await TemporalConnection.of(server.address, {}).connect()
+    return await TemporalConnection.from_environ(server.address, {}).connect()

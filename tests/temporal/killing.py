@@ -157,7 +157,7 @@ def main() -> None:
 
 def report(stage: Stage) -> Report:
     calm, found = stage.answers("calm"), stage.answers("disturbed")
-    searches, pages = Asked.of(stage, _searched, "search"), Asked.of(stage, _fetched, "fetch")
+    searches, pages = PendingCall.of(stage, _searched, "search"), PendingCall.of(stage, _fetched, "fetch")
     calls = Counter(call.ask.prompt for call in stage.world.model_log.calls("disturbed") if call.ask)
     return Report(
         answered=len(found),
@@ -180,7 +180,7 @@ def _differ(one: ResearchResult, other: ResearchResult) -> bool:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingCall:
     """When the world was asked for what, and when a trace had it for good. No two questions ask for the same."""
 
     times: list[tuple[str, float]]

@@ -19,7 +19,7 @@ from tests.world.memory import BRIDGE, COOKING, FERRIS, MemorySource
 
 pytest.importorskip("temporalio", reason="the client of Temporal is not installed: pip install 'marchwarden[temporal]'")
 
-from marchwarden.temporal.errors import RunFailed
+from marchwarden.temporal.connection import RunFailed
 from marchwarden.temporal.runs import cancel, retry, run, runs
 from tests.temporal.crew import Crew
 

@@ -28,8 +28,8 @@ from temporalio.worker import Worker
 from marchwarden.temporal.connection import TemporalConnection
 from marchwarden.temporal.limit_workflow import LIMITS, Limit
 from marchwarden.temporal.limiter import Limiter, Limits, Rate, SpendingLimit
-from marchwarden.temporal.messages import Member
-from marchwarden.temporal.model_calls import Call, Outcome
+from marchwarden.temporal.messages import FleetMember
+from marchwarden.temporal.model_calls import ModelCall, ModelOutcome
 from marchwarden.temporal.model_proxy_client import ProxyClient
 from marchwarden.temporal.researcher import TemporalResearcher
 from marchwarden.temporal.worker import TemporalWorker
@@ -95,27 +95,27 @@ async def test_a_service_that_wants_a_pause_after_each_request_gets_it(server):
 
 async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_back_where_it_was_not(server):
     prices = Prices({"world": Price(input=0.0, output=1_000_000.0)})
-    call = Call("slot", "world", Request("", "", "", {}), 10, 1.0)
+    call = ModelCall("slot", "world", Request("", "", "", {}), 10, 1.0)
     async with Worker(await client_of(server), task_queue=LIMITS, workflows=[Limit]):
         limiter = Limiter(await client_of(server), Limits(dollars_a_day=25.0))
         purse = SpendingLimit(limiter, prices)
-        async with purse.paying(call) as settle:
-            settle(Outcome(Completion("", usage=Usage(output=4))))
-        async with purse.paying(call), purse.paying(call):
+        async with purse.permit(call) as settle:
+            settle(ModelOutcome(Completion("", usage=Usage(output=4))))
+        async with purse.permit(call), purse.permit(call):
             with pytest.raises(ModelFailed, match="spent"):
-                async with purse.paying(call):
+                async with purse.permit(call):
                     pytest.fail("10 more would be 34 of 25")
 
 
 async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_answered(tmp_path, server, world):
     asking = {**world.models.environ("anthropic", Orders(run="spending")), "MARCHWARDEN_MODEL": MODEL}
     settings = Settings.of(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
-    client = await TemporalConnection.of(server.address, settings.environ).connect()
+    client = await TemporalConnection.from_environ(server.address, settings.environ).connect()
     store = Store(settings.trace_dir)
     limiter = Limiter(client, Limits(dollars_a_day=DOLLARS))
     telling = ProxyClient(settings.environ, store.place)
     bench = ResearcherPool(settings, store, telling, limiter)
-    asked = TemporalResearcher(client, [Member("web", "web")])
+    asked = TemporalResearcher(client, [FleetMember("web", "web")])
     stop = anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(TemporalWorker(["web"], bench.duties()).serve, client, stop.wait)
@@ -134,8 +134,8 @@ async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_ans
 
 
 def test_limits_are_written_as_they_are_said():
-    said = Limits.parsed("tavily=5/s, arxiv=1/3s dollars=20/day")
+    said = Limits.parse("tavily=5/s, arxiv=1/3s dollars=20/day")
     assert said == Limits({"tavily": Rate(5, 1.0), "arxiv": Rate(1, 3.0)}, 20.0)
     for wrong in ("tavily=5", "tavily=0.2/s", "dollars=3/s", "arxiv=1/day", "many"):
         with pytest.raises(InvalidInput):
-            Limits.parsed(wrong)
+            Limits.parse(wrong)

@@ -14,11 +14,11 @@ from marchwarden.core.notebook import Usage
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request
 from marchwarden.minds.llm.unavailable import SilentModel
 from marchwarden.storage.notes import FolderNotes
-from marchwarden.temporal.model_calls import OUTCOME, Call, KeptModel, Outcome
+from marchwarden.temporal.model_calls import OUTCOME, ModelCall, ModelOutcome, StoredModel
 from marchwarden.temporal.model_proxy import ModelProxy
 
 REQUEST = Request("be brief", "what is a bridge?", "Plan", {})
-ANSWER = Outcome(Completion("a road over water", usage=Usage(10, 5)))
+ANSWER = ModelOutcome(Completion("a road over water", usage=Usage(10, 5)))
 NOBODY = 2**22 + 1
 """No process has a number beyond what the system allows."""
 
@@ -27,7 +27,7 @@ class Free:
     """Nobody has to be asked."""
 
     @asynccontextmanager
-    async def paying(self, call: Call) -> AsyncIterator[Callable[[Outcome], None]]:
+    async def permit(self, call: ModelCall) -> AsyncIterator[Callable[[ModelOutcome], None]]:
         yield lambda _outcome: None
 
 
@@ -43,7 +43,7 @@ class Telephone:
     async def process(self) -> int:
         return self.pid
 
-    async def call(self, call: Call) -> Outcome | None:
+    async def call(self, call: ModelCall) -> ModelOutcome | None:
         if self.dies == "before":
             await anyio.sleep_forever()
         self.notes.write(f"{call.slot}/sent", b"")
@@ -56,11 +56,11 @@ class Telephone:
         return ANSWER
 
 
-def a_model(telephone: Telephone, notes: FolderNotes) -> KeptModel:
-    return KeptModel(SilentModel("world", "never asked"), "a-run", telephone, notes, time.time, Free())
+def a_model(telephone: Telephone, notes: FolderNotes) -> StoredModel:
+    return StoredModel(SilentModel("world", "never asked"), "a-run", telephone, notes, time.time, Free())
 
 
-async def cut_off(model: KeptModel) -> None:
+async def cut_off(model: StoredModel) -> None:
     with anyio.move_on_after(0.2):
         await model.complete(REQUEST, 100, 5.0)
 
@@ -111,7 +111,7 @@ async def test_a_call_that_was_never_sent_costs_nothing(tmp_path):
 
 async def test_a_teller_keeps_what_a_model_said_and_that_it_failed(tmp_path: Path):
     notes = FolderNotes(tmp_path)
-    outcome = await ModelProxy({}, notes).tell(Call("calls/a-run/x-1", "anthropic:claude", REQUEST, 100, 5.0))
+    outcome = await ModelProxy({}, notes).handle(ModelCall("calls/a-run/x-1", "anthropic:claude", REQUEST, 100, 5.0))
     assert outcome.failure is not None
     assert "ANTHROPIC_API_KEY" in outcome.failure.detail
     assert notes.read("calls/a-run/x-1/answered") == OUTCOME.dump_json(outcome)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
     from marchwarden.temporal.connection import TemporalConnection
-    from marchwarden.temporal.messages import Member
+    from marchwarden.temporal.messages import FleetMember
 
 BATCH_AT_ONCE = 1000
 """Questions of a batch that wait for their answers at once; the fleet says how many of them are worked on."""
@@ -27,7 +27,7 @@ def engine_at(address: str, settings: "Settings") -> "TemporalConnection":
         raise InvalidInput("--temporal needs more than is installed: pip install 'marchwarden[temporal]'")
     from marchwarden.temporal.connection import TemporalConnection
 
-    return TemporalConnection.of(address, settings.environ)
+    return TemporalConnection.from_environ(address, settings.environ)
 
 
 def fleet_ask(
@@ -61,14 +61,14 @@ async def fleet_batch(choice: "Selection", settings: "Settings", kept: Path, add
         await work.run(asked, BATCH_AT_ONCE, named)
 
 
-def fleet_members(choice: "Selection", settings: "Settings", kept: Path) -> "list[Member]":
+def fleet_members(choice: "Selection", settings: "Settings", kept: Path) -> "list[FleetMember]":
     """Everybody meant, as a worker can build them again."""
     from marchwarden.orchestrator.external import REGISTERED
-    from marchwarden.temporal.messages import Member
+    from marchwarden.temporal.messages import FleetMember
 
     found = []
     for each in choice.members(settings, kept, in_process=True):
         said = str(each.settings.get("kind"))
         kind = each.name if said == REGISTERED else said
-        found.append(Member(each.name, kind, each.purpose, list(each.scope), each.given, dict(each.settings)))
+        found.append(FleetMember(each.name, kind, each.purpose, list(each.scope), each.given, dict(each.settings)))
     return found

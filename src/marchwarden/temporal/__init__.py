@@ -1,1 +1,1 @@
-"""The fleet: the same researchers and the same PI, run by Temporal on many machines. The only place that imports it."""
+"""The fleet: the same researchers and PI on many machines. The only package that imports Temporal."""

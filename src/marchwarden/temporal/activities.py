@@ -1,6 +1,6 @@
-"""Duties: what a worker does for the engine, each step of it in the trace. Is told how researchers are built.
+"""The activities of a worker: run a researcher, and compute the next step of a PI.
 
-A run that another worker began is taken up from the shared trace; what that one had journaled is not done again.
+A worker continues a run that another worker started from the shared trace. Recorded steps are not repeated.
 """
 
 import asyncio
@@ -18,20 +18,30 @@ from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavail
 from marchwarden.orchestrator.dispatch import is_certain
 from marchwarden.protocols import Mind, Progress, ProgressSink, Researcher, send_request
 from marchwarden.storage.store import Store
-from marchwarden.temporal.messages import HEARTBEAT, LEAD, RESEARCH, Answer, Errand, Member, Move, Sign, Turn
-from marchwarden.temporal.pi_step import move
+from marchwarden.temporal.messages import (
+    HEARTBEAT,
+    LEAD,
+    RESEARCH,
+    FleetMember,
+    HeartbeatProgress,
+    PiMove,
+    PiTurn,
+    ResearchTask,
+    TaskAnswer,
+)
+from marchwarden.temporal.pi_step import compute_move
 
-BEATS: Final = 3
-"""Signs of life in the time after which none is taken for death."""
+BEATS_PER_TIMEOUT: Final = 3
+"""Heartbeats per heartbeat timeout."""
 
-Build = Callable[[Member, Mind], Researcher]
+Build = Callable[[FleetMember, Mind], Researcher]
 Think = Callable[[str | None, str], Mind]
-"""The mind of a name, or the usual one, for the run of an id."""
+"""Selects the mind with this name, or the default one, for a run id."""
 
 
 @dataclass(frozen=True)
 class Activities:
-    """The two things a worker can be asked to do: research, and the next move of a PI."""
+    """Runs researchers and PI steps."""
 
     build: Build
     think: Think
@@ -39,35 +49,35 @@ class Activities:
     store: Store
 
     @activity.defn(name=RESEARCH)
-    async def research(self, errand: Errand) -> Answer:
-        async with _beating(errand.trace_id) as report, _told():
-            researcher = self.build(errand.member, self.think(errand.mind, errand.trace_id))
-            result = await _researched(researcher, errand, report)
-            kept = self.store.archive.keep(result.model_dump_json().encode())
-            self.store.notes.clear(f"calls/{errand.trace_id}")
-        whole = result.model_dump(mode="json") if errand.number == 0 else None
+    async def research(self, task: ResearchTask) -> TaskAnswer:
+        async with _heartbeats(task.trace_id) as report, _temporal_errors():
+            researcher = self.build(task.member, self.think(task.mind, task.trace_id))
+            result = await _run_task(researcher, task, report)
+            result_hash = self.store.archive.keep(result.model_dump_json().encode())
+            self.store.notes.clear(f"calls/{task.trace_id}")
+        whole = result.model_dump(mode="json") if task.number == 0 else None
         tokens = result.cost_metadata.tokens_used
-        return Answer(errand.number, kept, is_certain(result), tokens=tokens, result=whole)
+        return TaskAnswer(task.number, result_hash, is_certain(result), tokens=tokens, result=whole)
 
     @activity.defn(name=LEAD)
-    async def lead(self, turn: Turn) -> Move:
-        async with _beating(turn.trace_id) as report, _told():
+    async def lead(self, turn: PiTurn) -> PiMove:
+        async with _heartbeats(turn.trace_id) as report, _temporal_errors():
             mind = self.think(turn.question.mind, turn.trace_id)
-            made = await move(turn, mind, self.embedded, self.store, report)
-            if made.result is not None:
+            next_move = await compute_move(turn, mind, self.embedded, self.store, report)
+            if next_move.result is not None:
                 self.store.notes.clear(f"calls/{turn.trace_id}")
-            return made
+            return next_move
 
 
-async def _researched(researcher: Researcher, errand: Errand, report: ProgressSink) -> ResearchResult:
+async def _run_task(researcher: Researcher, task: ResearchTask, report: ProgressSink) -> ResearchResult:
     """Run the assignment. A researcher that takes run ids continues a run that was interrupted."""
-    request = ResearchRequest.model_validate(errand.request)
-    return await send_request(researcher, request, errand.trace_id, progress=report)
+    request = ResearchRequest.model_validate(task.request)
+    return await send_request(researcher, request, task.trace_id, progress=report)
 
 
 @asynccontextmanager
-async def _told() -> AsyncIterator[None]:
-    """What no second try mends is told at once; of everything else the engine makes another try."""
+async def _temporal_errors() -> AsyncIterator[None]:
+    """Map errors: invalid input and unavailable researchers are not retried, everything else is."""
     try:
         yield
     except TraceHeld:
@@ -79,13 +89,13 @@ async def _told() -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _beating(trace_id: str) -> AsyncIterator[ProgressSink]:
-    """Signs of life, with the progress last heard of."""
-    latest = Sign(trace_id, "begin", "a worker has it")
+async def _heartbeats(trace_id: str) -> AsyncIterator[ProgressSink]:
+    """Send heartbeats with the latest progress."""
+    latest = HeartbeatProgress(trace_id, "begin", "a worker has it")
 
     async def report(progress: Progress) -> None:
         nonlocal latest
-        latest = Sign(**asdict(progress))
+        latest = HeartbeatProgress(**asdict(progress))
         activity.heartbeat(latest)
 
     async def beat() -> None:
@@ -93,7 +103,7 @@ async def _beating(trace_id: str) -> AsyncIterator[ProgressSink]:
             activity.heartbeat(latest)
             await asyncio.sleep(pause)
 
-    pause = (activity.info().heartbeat_timeout or HEARTBEAT) / timedelta(seconds=BEATS)
+    pause = (activity.info().heartbeat_timeout or HEARTBEAT) / timedelta(seconds=BEATS_PER_TIMEOUT)
     beating = asyncio.create_task(beat())
     try:
         yield report

@@ -1,4 +1,4 @@
-"""The engine: where Temporal is, and how to speak to it. Given the environment, never reading it."""
+"""The connection to a Temporal server."""
 
 import math
 from collections.abc import Mapping
@@ -11,8 +11,7 @@ from temporalio.client import Client
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError, TLSConfig
 
-from marchwarden.errors import InvalidInput
-from marchwarden.temporal.errors import EngineUnavailable
+from marchwarden.errors import InvalidInput, MarchwardenError
 from marchwarden.temporal.messages import HEARTBEAT
 
 __all__ = ["Client", "TemporalConnection"]
@@ -28,9 +27,17 @@ LONGEST_SILENCE: Final = 600
 CONNECT_SEC: Final = 10.0
 
 
+class TemporalUnavailable(MarchwardenError):
+    """The Temporal server cannot be reached or rejects a request."""
+
+
+class RunFailed(MarchwardenError):
+    """A run failed or was cancelled. `runs retry` continues it from its trace."""
+
+
 @dataclass(frozen=True)
 class TemporalConnection:
-    """An address, a namespace and how to be let in. Keys are in no repr."""
+    """Address, namespace and credentials. Keys do not appear in the repr."""
 
     address: str
     namespace: str = "default"
@@ -39,7 +46,7 @@ class TemporalConnection:
     heartbeat_sec: float = HEARTBEAT.total_seconds()
 
     @classmethod
-    def of(cls, address: str, environ: Mapping[str, str]) -> Self:
+    def from_environ(cls, address: str, environ: Mapping[str, str]) -> Self:
         host, colon, port = address.rpartition(":")
         if not (host and colon and port.isdigit()):
             raise InvalidInput(f"--temporal takes HOST:PORT, such as 127.0.0.1:7233, not {address!r}")
@@ -59,20 +66,22 @@ class TemporalConnection:
                 api_key=self.api_key,
                 tls=self.tls,
                 connect_timeout=timedelta(seconds=CONNECT_SEC),
-                runtime=_quiet(),
+                runtime=_runtime(),
             )
         except (RuntimeError, RPCError) as error:
-            raise EngineUnavailable(f"no Temporal server answers at {self.address}: is it running there?") from error
+            raise TemporalUnavailable(
+                f"the Temporal server at {self.address} could not be reached: is it running?"
+            ) from error
 
 
-def _quiet() -> Runtime:
-    """The client's own logs, on errors only: that it tries again while the server is away is no news."""
+def _runtime() -> Runtime:
+    """Log only errors of the client, not its retries."""
     errors = TelemetryFilter(core_level="ERROR", other_level="ERROR")
     return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(filter=errors)))
 
 
 def _tls(environ: Mapping[str, str]) -> TLSConfig | bool | None:
-    """Certificates by path; without any, whether to use TLS is said by a 1 or a 0, else by whether there is a key."""
+    """Read certificates from their paths. Without certificates, TLS is 1 (on) or 0 (off), else on with an API key."""
     paths = {name: environ.get(name) for name in (CA, CERTIFICATE, KEY)}
     if not any(paths.values()):
         return {"1": True, "0": False}.get(environ.get(TLS, ""))
@@ -94,4 +103,4 @@ def _read(path: str, variable: str) -> bytes:
     try:
         return Path(path).expanduser().read_bytes()
     except OSError as error:
-        raise InvalidInput(f"{variable} names a file that cannot be read: {error.strerror}") from error
+        raise InvalidInput(f"{variable} is a file that cannot be read: {error.strerror}") from error

@@ -1,6 +1,6 @@
-"""Limits as the engine holds them: one small workflow for each, asked by every worker of the fleet. Deterministic.
+"""Rate and spending limits of the fleet: one small workflow per limit, used by every worker. Deterministic.
 
-A permit is held until some time after the request it was for; whoever dies with one loses it when its lease ends.
+A permit is held until some time after its request. The permit of a crashed worker expires with its lease.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from temporalio import workflow
 LIMIT: Final = "Limit"
 LIMITS: Final = "marchwarden.limits"
 MOST_PERMITS: Final = 500
-"""After so many the workflow begins a new history: it is walked again when its worker dies."""
+"""After this number of permits the workflow starts a new history, which keeps replays short."""
 
 
 def limit_id(name: str) -> str:
@@ -20,8 +20,8 @@ def limit_id(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class State:
-    """What is carried from one history to the next: until when each permit is held, and the dollars of the day."""
+class LimitState:
+    """What one history passes to the next: when each permit expires, and the dollars spent today."""
 
     held: dict[str, float] = field(default_factory=dict)
     day: str = ""
@@ -30,7 +30,7 @@ class State:
 
 @dataclass(frozen=True)
 class Take:
-    """A permit, please, where at most so many may be held at once."""
+    """Requests a permit. At most `most` permits are held at the same time."""
 
     permit: str
     most: int
@@ -39,7 +39,7 @@ class Take:
 
 @dataclass(frozen=True)
 class GiveBack:
-    """A permit that is free again after so many seconds."""
+    """Returns a permit, which becomes free after `after` seconds."""
 
     permit: str
     after: float
@@ -47,7 +47,7 @@ class GiveBack:
 
 @dataclass(frozen=True)
 class Spend:
-    """Dollars to be set aside of what may be spent in a day; less than nothing gives some back."""
+    """Reserves dollars of the daily limit. A negative amount returns them."""
 
     dollars: float
     a_day: float
@@ -55,10 +55,10 @@ class Spend:
 
 @workflow.defn(name=LIMIT)
 class Limit:
-    """First come, first served."""
+    """One limit. Requests are served in order."""
 
     @workflow.init
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: LimitState) -> None:
         self._held = dict(state.held)
         self._day, self._spent = state.day, state.spent
         self._given = 0
@@ -66,10 +66,10 @@ class Limit:
         self._queue = asyncio.Lock()
 
     @workflow.run
-    async def run(self, state: State) -> None:
+    async def run(self, state: LimitState) -> None:
         await workflow.wait_condition(lambda: self._given >= MOST_PERMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(State(self._held, self._day, self._spent))
+        workflow.continue_as_new(LimitState(self._held, self._day, self._spent))
 
     @workflow.update
     async def take(self, wanted: Take) -> None:
@@ -92,7 +92,7 @@ class Limit:
 
     @workflow.update
     def spend(self, wanted: Spend) -> bool:
-        """Whether it may be spent today, the day of the whole world (UTC)."""
+        """Reserve dollars if the limit of today (UTC) allows it."""
         today = workflow.now().date().isoformat()
         if today != self._day:
             self._day, self._spent = today, 0.0

@@ -1,4 +1,4 @@
-"""Limiting: a worker's side of the limits that the engine holds. Reads what they are, asks before, and tells after.
+"""Applies the fleet's rate and spending limits in a worker.
 
 MARCHWARDEN_LIMITS="tavily=5/s anthropic=20/s arxiv=1/3s dollars=50/day"
 """
@@ -21,26 +21,26 @@ from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
 from marchwarden.minds.llm.estimate import tokens_at_most
 from marchwarden.minds.llm.model import ModelFailed, Request
-from marchwarden.temporal.limit_workflow import LIMIT, LIMITS, GiveBack, Limit, Spend, State, Take, limit_id
-from marchwarden.temporal.model_calls import Call, Outcome
+from marchwarden.temporal.limit_workflow import LIMIT, LIMITS, GiveBack, Limit, LimitState, Spend, Take, limit_id
+from marchwarden.temporal.model_calls import ModelCall, ModelOutcome
 
 T = TypeVar("T")
 
 LEASE_SEC: Final = 30.0
-"""How long a permit is lost with whoever died holding it."""
-DEPARTED_SEC: Final = 0.1
-"""After so long a request is on its way; its permit counts from then."""
+"""How long the permit of a crashed worker stays blocked."""
+SENT_SEC: Final = 0.1
+"""After this time a request counts as sent, and the time of its permit starts."""
 MARGIN: Final = 1.1
-"""Of the time a permit is held: requests do not all take the same time to arrive."""
+"""Factor on the time a permit is held, because requests take different times to arrive."""
 DOLLARS: Final = "dollars"
-WHOLE: Final = frozenset({"arxiv"})
-"""Services that want one request over, and a pause after it, before the next."""
+SEQUENTIAL: Final = frozenset({"arxiv"})
+"""Services that require a pause after each finished request."""
 _LIMIT: Final = re.compile(r"(?P<name>[a-z][a-z0-9-]*)=(?P<most>\d+(?:\.\d+)?)/(?P<seconds>[\d.]+)?(?P<unit>s|day)")
 
 
 @dataclass(frozen=True)
 class Rate:
-    """At most so many in so many seconds."""
+    """At most `most` requests in `seconds` seconds."""
 
     most: int
     seconds: float
@@ -48,19 +48,19 @@ class Rate:
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be asked of whom how often, and what a day may cost."""
+    """Request rates per service and the daily spending limit."""
 
     rates: Mapping[str, Rate] = field(default_factory=dict)
     dollars_a_day: float | None = None
 
     @classmethod
-    def parsed(cls, text: str, usual: Mapping[str, Rate] = MappingProxyType({})) -> Self:
-        """What is said over what is usual."""
-        rates, dollars = dict(usual), None
+    def parse(cls, text: str, defaults: Mapping[str, Rate] = MappingProxyType({})) -> Self:
+        """Parse limits; they override the defaults."""
+        rates, dollars = dict(defaults), None
         for part in text.replace(",", " ").split():
             match = _LIMIT.fullmatch(part)
             if match is None or (match["name"] == DOLLARS) != (match["unit"] == "day"):
-                raise InvalidInput(f"{part!r} is no limit: write tavily=5/s, arxiv=1/3s or dollars=20/day")
+                raise InvalidInput(f"{part!r} is not a limit: write tavily=5/s, arxiv=1/3s or dollars=20/day")
             if match["name"] == DOLLARS:
                 dollars = float(match["most"])
             elif float(match["most"]) < 1:
@@ -72,18 +72,18 @@ class Limits:
 
 @dataclass
 class Limiter:
-    """The limits of the fleet, asked by one worker."""
+    """Asks the limits of the fleet for permits."""
 
     client: Client
     limits: Limits
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """The names of services by where they are."""
+    """Service names by host."""
     _handles: dict[str, WorkflowHandle[Limit, None]] = field(default_factory=dict)
-    _telling: set["asyncio.Task[None]"] = field(default_factory=set)
+    _tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
     @asynccontextmanager
     async def at(self, name: str) -> AsyncIterator[None]:
-        """A request to whoever is called so, when it is its turn."""
+        """Wait for a permit for one request to this service or host."""
         name = self.hosts.get(name, name)
         rate = self.limits.rates.get(name)
         if rate is None:
@@ -92,39 +92,39 @@ class Limiter:
         permit = str(uuid4())
         held = rate.seconds * MARGIN
         wanted = Take(permit, rate.most, LEASE_SEC + rate.seconds)
-        await self._asked(name, lambda limit: limit.execute_update(Limit.take, wanted))
-        departing = None if name in WHOLE else self._later(name, GiveBack(permit, held))
+        await self._ask_limit(name, lambda limit: limit.execute_update(Limit.take, wanted))
+        returning = None if name in SEQUENTIAL else self._later(name, GiveBack(permit, held))
         try:
             yield
         finally:
-            if departing is None or departing.cancel():
+            if returning is None or returning.cancel():
                 self._later(name, GiveBack(permit, held), 0.0)
 
     async def spend(self, dollars: float) -> bool:
-        """Whether so much may be spent today; it is set aside then, and what is left of it can be given back."""
+        """Reserve dollars for today. Returns False if the limit is reached."""
         a_day = self.limits.dollars_a_day
         if a_day is None:
             return True
-        return await self._asked(DOLLARS, lambda limit: limit.execute_update(Limit.spend, Spend(dollars, a_day)))
+        return await self._ask_limit(DOLLARS, lambda limit: limit.execute_update(Limit.spend, Spend(dollars, a_day)))
 
-    def _later(self, name: str, back: GiveBack, after: float = DEPARTED_SEC) -> "asyncio.Task[None]":
-        async def tell() -> None:
+    def _later(self, name: str, back: GiveBack, after: float = SENT_SEC) -> "asyncio.Task[None]":
+        async def give_back() -> None:
             await asyncio.sleep(after)
             with suppress(RPCError):
-                await self._asked(name, lambda limit: limit.signal(Limit.give_back, back))
+                await self._ask_limit(name, lambda limit: limit.signal(Limit.give_back, back))
 
-        task = asyncio.create_task(tell())
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        task = asyncio.create_task(give_back())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _asked(self, name: str, ask: Callable[[WorkflowHandle[Limit, None]], Awaitable[T]]) -> T:
-        """Ask the limit of that name, which is begun where there is none."""
+    async def _ask_limit(self, name: str, ask: Callable[[WorkflowHandle[Limit, None]], Awaitable[T]]) -> T:
+        """Send a message to the limit workflow of this name. Starts it if needed."""
         while True:
             if name not in self._handles:
                 await self.client.start_workflow(
                     LIMIT,
-                    State(),
+                    LimitState(),
                     id=limit_id(name),
                     task_queue=LIMITS,
                     id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
@@ -140,19 +140,19 @@ class Limiter:
 
 @dataclass(frozen=True)
 class SpendingLimit:
-    """Calls to models as the fleet may make them: at their turn, and out of the dollars of the day."""
+    """Allows model calls within the rate limit and the daily spending limit."""
 
     limiter: Limiter
     prices: Prices
 
     @asynccontextmanager
-    async def paying(self, call: Call) -> AsyncIterator[Callable[[Outcome], None]]:
+    async def permit(self, call: ModelCall) -> AsyncIterator[Callable[[ModelOutcome], None]]:
         most = self._dollars(call, Usage(input=_most(call.request), output=call.max_tokens))
         if not await self.limiter.spend(most):
-            raise ModelFailed("what the fleet may spend today is spent")
+            raise ModelFailed("the daily spending limit of the fleet is reached")
         cost = most
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: ModelOutcome) -> None:
             nonlocal cost
             cost = self._cost(call, outcome, most)
 
@@ -163,13 +163,13 @@ class SpendingLimit:
             if cost < most:
                 await self.limiter.spend(cost - most)
 
-    def _cost(self, call: Call, outcome: Outcome, most: float) -> float:
+    def _cost(self, call: ModelCall, outcome: ModelOutcome, most: float) -> float:
         if outcome.completion is not None:
             return most if outcome.completion.usage is None else self._dollars(call, outcome.completion.usage)
         return 0.0 if outcome.failure and not outcome.failure.billed else most
 
-    def _dollars(self, call: Call, usage: Usage) -> float:
-        """A model without a price costs nothing that could be counted."""
+    def _dollars(self, call: ModelCall, usage: Usage) -> float:
+        """Return the price of a call. Models without a price count as free."""
         return self.prices.dollars(call.model, usage) or 0.0
 
 

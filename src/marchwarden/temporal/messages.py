@@ -1,4 +1,7 @@
-"""What travels through the engine: questions, errands, answers. Hashes and results, never a body; plain data only."""
+"""Messages sent through Temporal. Plain data with hashes instead of documents, because payloads are limited to 2 MB.
+
+Temporal stores these messages: field names must not change.
+"""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,22 +14,22 @@ RESEARCH: Final = "research"
 LEAD: Final = "lead"
 
 HEARTBEAT: Final = timedelta(seconds=5)
-"""Who gives no sign of life for so long is taken for dead, and another goes on with its run."""
+"""After this time without a heartbeat, another worker continues the run."""
 MARGIN_SEC: Final = 60.0
-"""Beside the time of a run: for taking it up, reading it again and waiting for whoever held it before."""
-MOST_TRIES: Final = 500
+"""Extra time for resuming a run and waiting for the process that wrote its trace before."""
+MAX_ATTEMPTS: Final = 500
 
 Json = dict[str, Any]
 
 
 def queue_of(name: str) -> str:
-    """The task queue of a kind of researcher: each scales by itself."""
+    """Return the task queue of a kind of researcher. Each kind scales separately."""
     return f"marchwarden.{name}"
 
 
 @dataclass(frozen=True)
-class Member:
-    """A researcher as its trace describes it: enough to build it again on any worker."""
+class FleetMember:
+    """A researcher as described in a trace, so that any worker can build it."""
 
     name: str
     kind: str
@@ -41,26 +44,26 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Question:
-    """An investigation: what is asked, of whom, with which mind. One member is asked itself, several through a PI."""
+class FleetQuestion:
+    """A request, its researchers and its model. Several researchers are asked through a PI."""
 
     request: Json
-    members: list[Member]
+    members: list[FleetMember]
     seconds: float
     mind: str | None = None
     heartbeat_sec: float = HEARTBEAT.total_seconds()
 
     @property
-    def alone(self) -> Member | None:
+    def alone(self) -> FleetMember | None:
         return self.members[0] if len(self.members) == 1 else None
 
 
 @dataclass(frozen=True)
-class Errand:
-    """One question for one researcher, under the id of the run it is."""
+class ResearchTask:
+    """One request for one researcher, with the id of its run."""
 
     number: int
-    member: Member
+    member: FleetMember
     trace_id: str
     request: Json
     seconds: float
@@ -68,8 +71,8 @@ class Errand:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came of an errand: the hash of its result in the archive, or why there is none and what it may have cost."""
+class TaskAnswer:
+    """The hash of a result in the archive, or the error and what the task may have cost."""
 
     number: int
     result_hash: str = ""
@@ -82,25 +85,25 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """The PI's next move, asked for with what came of the errands of the one before."""
+class PiTurn:
+    """Asks the PI for its next step, with the answers to the tasks of the previous one."""
 
     trace_id: str
-    question: Question
-    answers: list[Answer] = field(default_factory=list)
+    question: FleetQuestion
+    answers: list[TaskAnswer] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Move:
-    """What the PI wants next: errands to be run, or nothing more, because here is the result."""
+class PiMove:
+    """The next step of the PI: tasks to run, or the final result."""
 
-    errands: list[Errand] = field(default_factory=list)
+    errands: list[ResearchTask] = field(default_factory=list)
     result: Json | None = None
 
 
 @dataclass(frozen=True)
-class Sign:
-    """A sign of life, as a heartbeat carries it."""
+class HeartbeatProgress:
+    """A progress report sent with a heartbeat."""
 
     trace_id: str
     step: str

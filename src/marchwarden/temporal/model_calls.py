@@ -1,7 +1,7 @@
-"""Calls: what a model was asked for a run and what it said, kept from the moment it is sent.
+"""Model calls of a run, stored from the moment they are sent.
 
-A worker that is killed loses no answer that is on its way: the teller, which made the call, keeps it here, and whoever
-takes the run up finds it. Where the teller died, too, the call counts as billed in full.
+A killed worker loses no answer: the model proxy, which makes the call, stores it here for the worker that continues the
+run. If the proxy died too, the call counts as fully billed.
 """
 
 import json
@@ -21,15 +21,15 @@ from pydantic import TypeAdapter
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
 from marchwarden.storage.notes import Notes
 
-LOOK_SEC: Final = 0.1
+POLL_SEC: Final = 0.1
 GRACE_SEC: Final = 5.0
-"""For clocks that do not agree, for an answer that is just being written, and for a call on its way to the teller."""
+"""Tolerance for clock differences, answers being written and calls on their way to the proxy."""
 WITHDRAWN: Final = b"withdrawn"
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A `ModelFailed`, written down."""
+class StoredFailure:
+    """A stored `ModelFailed`."""
 
     detail: str
     retry: bool = False
@@ -37,26 +37,26 @@ class Failure:
     billed: bool = False
     garbled: bool = False
 
-    def raised(self) -> ModelFailed:
+    def to_error(self) -> ModelFailed:
         return ModelFailed(self.detail, retry=self.retry, wait=self.wait, billed=self.billed, garbled=self.garbled)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of a call."""
+class ModelOutcome:
+    """The completion of a call, or its failure."""
 
     completion: Completion | None = None
-    failure: Failure | None = None
+    failure: StoredFailure | None = None
 
-    def landed(self) -> Completion:
+    def unwrap(self) -> Completion:
         if self.completion is None:
-            raise (self.failure or Failure("no answer was kept", billed=True)).raised()
+            raise (self.failure or StoredFailure("no answer was kept", billed=True)).to_error()
         return self.completion
 
 
 @dataclass(frozen=True)
-class Call:
-    """One request for a teller. `slot` is where everything about it is kept."""
+class ModelCall:
+    """One request for the proxy. `slot` is the prefix of its notes."""
 
     slot: str
     model: str
@@ -66,55 +66,55 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Who makes a call, and until when its answer may come."""
+class PendingCall:
+    """The process that makes a call, and the deadline for its answer."""
 
     machine: str
     process: int
     until: float
 
     def may_answer(self, now: float) -> bool:
-        """On this machine a process can be looked for; of one elsewhere only the clock tells."""
+        """Check whether an answer can still arrive: by process on this machine, by deadline on others."""
         if self.machine == machine() and not _alive(self.process):
             return False
         return now < self.until + GRACE_SEC
 
 
-OUTCOME: Final = TypeAdapter(Outcome)
-CALL: Final = TypeAdapter(Call)
-_ASKED: Final = TypeAdapter(Asked)
+OUTCOME: Final = TypeAdapter(ModelOutcome)
+CALL: Final = TypeAdapter(ModelCall)
+_ASKED: Final = TypeAdapter(PendingCall)
 
 
 class Caller(Protocol):
-    """Makes a call and keeps what comes of it, whatever becomes of whoever asked."""
+    """Makes calls and stores the outcomes, even if the requester dies."""
 
     async def process(self) -> int:
-        """The process that will make it."""
+        """Return the id of the process that makes the calls."""
         ...
 
-    async def call(self, call: Call) -> Outcome | None:
-        """What came of it; None where the caller died."""
+    async def call(self, call: ModelCall) -> ModelOutcome | None:
+        """Return the outcome, or None if the process died."""
         ...
 
 
-class Purse(Protocol):
-    """Who must be asked before a model is, and told afterwards what came of it."""
+class CallPermits(Protocol):
+    """Decides whether a model call may be made, and learns its outcome."""
 
-    def paying(self, call: Call) -> AbstractAsyncContextManager[Callable[[Outcome], None]]:
-        """Raises `ModelFailed` where it may not be made."""
+    def permit(self, call: ModelCall) -> AbstractAsyncContextManager[Callable[[ModelOutcome], None]]:
+        """Raises `ModelFailed` if the call is not allowed."""
         ...
 
 
 @dataclass
-class KeptModel:
-    """A model asked for one run, each request at most once, whoever has to take the run up meanwhile."""
+class StoredModel:
+    """A model for one run. Each request is sent at most once, even if another worker continues the run."""
 
     model: Model
     trace_id: str
     caller: Caller
     notes: Notes
     clock: Callable[[], float]
-    purse: "Purse"
+    permits: CallPermits
     _numbers: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -130,7 +130,7 @@ class KeptModel:
         return self.model.repeats_shape
 
     async def ready(self) -> None:
-        """The caller loads what the model needs; here nothing is."""
+        """Start the process that makes the calls."""
         await self.caller.process()
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
@@ -138,52 +138,52 @@ class KeptModel:
             slot = self._slot(request)
             held = self.notes.read(f"{slot}/asked")
             if held is None:
-                return (await self._called(Call(slot, self.model_id, request, max_tokens, seconds))).landed()
-            outcome = await self._found(slot, _ASKED.validate_json(held))
+                return (await self._make_call(ModelCall(slot, self.model_id, request, max_tokens, seconds))).unwrap()
+            outcome = await self._wait_for_answer(slot, _ASKED.validate_json(held))
             if outcome is not None:
-                return outcome.landed()
-            if not self._withdrawn(slot):
-                raise ModelFailed("the answer was lost with whoever had asked for it", retry=True, billed=True)
+                return outcome.unwrap()
+            if not self._withdraw(slot):
+                raise ModelFailed("the answer was lost with the process that requested it", retry=True, billed=True)
 
     def _slot(self, request: Request) -> str:
-        """A place for this request; the same again is another request, and has a place of its own."""
+        """Return the slot of this request. Repeating a request gives a new slot."""
         name = sha256(json.dumps([self.model_id, asdict(request)], sort_keys=True).encode()).hexdigest()[:32]
         self._numbers[name] += 1
         return f"calls/{self.trace_id}/{name}-{self._numbers[name]}"
 
-    async def _called(self, call: Call) -> Outcome:
-        async with self.purse.paying(call) as settle:
-            asked = Asked(machine(), await self.caller.process(), self.clock() + call.seconds)
+    async def _make_call(self, call: ModelCall) -> ModelOutcome:
+        async with self.permits.permit(call) as settle:
+            asked = PendingCall(machine(), await self.caller.process(), self.clock() + call.seconds)
             self.notes.write(f"{call.slot}/asked", _ASKED.dump_json(asked))
-            outcome = await self.caller.call(call) or self._answered(call.slot) or Outcome()
+            outcome = await self.caller.call(call) or self._read_answer(call.slot) or ModelOutcome()
             settle(outcome)
             return outcome
 
-    async def _found(self, slot: str, asked: Asked) -> Outcome | None:
-        """The answer to a call that somebody else asked for, as soon as it is there, or None when it cannot come."""
-        patience: float | None = self.clock() + GRACE_SEC
+    async def _wait_for_answer(self, slot: str, asked: PendingCall) -> ModelOutcome | None:
+        """Wait for the answer to a call of another process. Returns None if it cannot arrive any more."""
+        deadline: float | None = self.clock() + GRACE_SEC
         while True:
             expected = asked.may_answer(self.clock())
-            outcome = self._answered(slot)
+            outcome = self._read_answer(slot)
             if outcome is not None or not expected:
                 return outcome
-            if patience is not None and self.clock() > patience:
-                if self._withdrawn(slot):
+            if deadline is not None and self.clock() > deadline:
+                if self._withdraw(slot):
                     return None
-                patience = None
-            await anyio.sleep(LOOK_SEC)
+                deadline = None
+            await anyio.sleep(POLL_SEC)
 
-    def _withdrawn(self, slot: str) -> bool:
-        """Whether nobody has made the call, nor will: who makes it must be the first to write this note."""
+    def _withdraw(self, slot: str) -> bool:
+        """Withdraw the call if it was not sent yet. The sender writes the same note first."""
         return self.notes.write(f"{slot}/sent", WITHDRAWN) or self.notes.read(f"{slot}/sent") == WITHDRAWN
 
-    def _answered(self, slot: str) -> Outcome | None:
+    def _read_answer(self, slot: str) -> ModelOutcome | None:
         kept = self.notes.read(f"{slot}/answered")
         return None if kept is None else OUTCOME.validate_json(kept)
 
 
 def machine() -> str:
-    """This machine since it was last started: process numbers mean nothing on another."""
+    """Identify this machine and its last boot, because process ids are only valid there."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + " " + socket.gethostname()
     except OSError:
@@ -197,7 +197,7 @@ def _alive(process: int) -> bool:
         return False
     except PermissionError:
         return True
-    # One that has ended and was not waited for has its number still.
+    # A zombie process still has its id.
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

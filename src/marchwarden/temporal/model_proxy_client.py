@@ -1,7 +1,7 @@
-"""Telling: a worker's line to the teller of its machine, which it starts where there is none.
+"""Connects a worker to the model proxy of its machine, and starts the proxy if needed.
 
-Workers that would start the same teller share one: it takes seconds to load what models need, and a worker that is
-started again finds it loaded.
+Workers with the same settings share one proxy: loading the model libraries takes seconds, and a restarted worker finds
+them loaded.
 """
 
 import asyncio
@@ -20,50 +20,50 @@ from typing import Final, Self
 
 from marchwarden.errors import StorageError
 from marchwarden.minds.llm.model import ModelFailed
-from marchwarden.temporal.model_calls import CALL, OUTCOME, Call, Outcome
+from marchwarden.temporal.model_calls import CALL, OUTCOME, ModelCall, ModelOutcome
 from marchwarden.temporal.model_proxy import LONGEST_LINE
 
 STARTING_SEC: Final = 120.0
-LOOK_SEC: Final = 0.05
+POLL_SEC: Final = 0.05
 LONGEST_NAME: Final = 100
-"""The system has room for little more in the address of a socket."""
-_OF_A_SHELL: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
+"""The system limits the length of a socket path."""
+_SHELL_VARIABLES: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
 
 
 @dataclass
 class ProxyConnection:
-    """An open line to a teller."""
+    """An open connection to the proxy."""
 
-    teller: int
+    process: int
     answers: asyncio.StreamReader
     calls: asyncio.StreamWriter
-    waiting: "dict[str, asyncio.Future[Outcome | None]]" = field(default_factory=dict)
+    waiting: "dict[str, asyncio.Future[ModelOutcome | None]]" = field(default_factory=dict)
     _listening: "asyncio.Task[None] | None" = None
 
     @classmethod
-    async def to(cls, socket: Path) -> Self | None:
-        """None where nobody answers."""
+    async def open(cls, socket: Path) -> Self | None:
+        """Connect, or return None if there is no proxy."""
         try:
             answers, calls = await asyncio.open_unix_connection(socket, limit=LONGEST_LINE)
         except OSError:
             return None
-        teller = b""
+        process = b""
         with contextlib.suppress(ConnectionError):
-            teller = await answers.readline()
-        if not teller:
+            process = await answers.readline()
+        if not process:
             calls.close()
             return None
-        line = cls(int(teller), answers, calls)
-        line._listening = asyncio.create_task(line._listen())
-        return line
+        connection = cls(int(process), answers, calls)
+        connection._listening = asyncio.create_task(connection._listen())
+        return connection
 
     @property
-    def dead(self) -> bool:
+    def is_closed(self) -> bool:
         return self._listening is None or self._listening.done()
 
-    async def call(self, call: Call) -> Outcome | None:
-        """What came of it; None where the teller died."""
-        answer: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+    async def call(self, call: ModelCall) -> ModelOutcome | None:
+        """Return the outcome, or None if the proxy died."""
+        answer: asyncio.Future[ModelOutcome | None] = asyncio.get_running_loop().create_future()
         self.waiting[call.slot] = answer
         try:
             self.calls.write(CALL.dump_json(call) + b"\n")
@@ -82,14 +82,14 @@ class ProxyConnection:
 
     async def _listen(self) -> None:
         with contextlib.suppress(ConnectionError):
-            while said := await self.answers.readline():
-                told = json.loads(said)
-                self._tell(told["slot"], OUTCOME.validate_python(told["outcome"]))
+            while line := await self.answers.readline():
+                message = json.loads(line)
+                self._resolve(message["slot"], OUTCOME.validate_python(message["outcome"]))
         for slot in [*self.waiting]:
-            self._tell(slot, None)
+            self._resolve(slot, None)
         self.calls.close()
 
-    def _tell(self, slot: str, outcome: Outcome | None) -> None:
+    def _resolve(self, slot: str, outcome: ModelOutcome | None) -> None:
         waiting = self.waiting.get(slot)
         if waiting and not waiting.done():
             waiting.set_result(outcome)
@@ -97,46 +97,46 @@ class ProxyConnection:
 
 @dataclass
 class ProxyClient:
-    """The teller of this worker, and of every other on this machine that has the same place and environment."""
+    """The proxy for all workers on this machine with the same store and environment."""
 
     environ: Mapping[str, str]
     place: str
-    _line: ProxyConnection | None = None
-    _reaching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _connection: ProxyConnection | None = None
+    _connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def process(self) -> int:
-        return (await self._reached()).teller
+        return (await self._connect()).process
 
-    async def call(self, call: Call) -> Outcome | None:
-        return await (await self._reached()).call(call)
+    async def call(self, call: ModelCall) -> ModelOutcome | None:
+        return await (await self._connect()).call(call)
 
     async def close(self) -> None:
-        """Hang up. The teller stays as long as it has something to do."""
-        if self._line is not None:
-            await self._line.close()
+        """Disconnect. The proxy stays as long as it has work."""
+        if self._connection is not None:
+            await self._connection.close()
 
-    async def _reached(self) -> ProxyConnection:
-        async with self._reaching:
-            if self._line is None or self._line.dead:
-                self._line = await self._connected_in_time()
-            return self._line
+    async def _connect(self) -> ProxyConnection:
+        async with self._connecting:
+            if self._connection is None or self._connection.is_closed:
+                self._connection = await self._connect_with_timeout()
+            return self._connection
 
-    async def _connected_in_time(self) -> ProxyConnection:
+    async def _connect_with_timeout(self) -> ProxyConnection:
         try:
             async with asyncio.timeout(STARTING_SEC):
-                return await self._connected(socket_of(self.environ, self.place))
+                return await self._connect_or_start(socket_path(self.environ, self.place))
         except TimeoutError as error:
             raise ModelFailed(f"the process that calls models did not start within {STARTING_SEC:g} s") from error
 
-    async def _connected(self, socket: Path) -> ProxyConnection:
-        """One that is just ending holds its socket for a moment: another is started until there is one to talk to."""
-        while (line := await ProxyConnection.to(socket)) is None:
+    async def _connect_or_start(self, socket: Path) -> ProxyConnection:
+        """Start proxies until one accepts. One that is about to exit still holds its socket for a moment."""
+        while (connection := await ProxyConnection.open(socket)) is None:
             await self._start(socket)
-            await asyncio.sleep(LOOK_SEC)
-        return line
+            await asyncio.sleep(POLL_SEC)
+        return connection
 
     async def _start(self, socket: Path) -> None:
-        """In a session of its own: what ends the worker does not end it."""
+        """Start the proxy in its own session, so that it outlives the worker."""
         command = (sys.executable, "-m", "marchwarden.temporal.model_proxy", self.place, str(socket))
         starting = await asyncio.create_subprocess_exec(
             *command,
@@ -149,24 +149,24 @@ class ProxyClient:
             raise ModelFailed("the process that calls models cannot be started")
 
 
-def socket_of(environ: Mapping[str, str], place: str) -> Path:
-    """Where the teller is that has this place, this environment (keys are in it) and this very program."""
-    same = sorted((name, value) for name, value in environ.items() if name not in _OF_A_SHELL)
+def socket_path(environ: Mapping[str, str], place: str) -> Path:
+    """Return the socket of the proxy for this store, environment (including keys) and program version."""
+    same = sorted((name, value) for name, value in environ.items() if name not in _SHELL_VARIABLES)
     named = json.dumps([sys.executable, version("marchwarden"), place, same])
-    name = f"marchwarden-{os.getuid()}/teller-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
-    usual = Path(environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / name
+    name = f"marchwarden-{os.getuid()}/proxy-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
+    default = Path(environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / name
     short = Path("/tmp") / name  # noqa: S108 - used only where it is this user's alone
-    socket = usual if len(bytes(usual)) <= LONGEST_NAME else short
+    socket = default if len(bytes(default)) <= LONGEST_NAME else short
     _make_private(socket.parent)
     return socket
 
 
 def _make_private(folder: Path) -> None:
-    """For sockets: nobody else can enter it."""
+    """Create a folder that only this user can access."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        raise StorageError(f"{folder} cannot be made: {error.strerror}") from error
+        raise StorageError(f"{folder} cannot be created: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise StorageError(f"{folder} is not this user's alone: remove it, or set XDG_RUNTIME_DIR")
+        raise StorageError(f"{folder} can be accessed by other users: remove it, or set XDG_RUNTIME_DIR")

@@ -1,4 +1,4 @@
-"""Asking the fleet: a researcher like any other, behind which Temporal has the work done somewhere."""
+"""A researcher that runs its requests on the fleet."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,16 +18,25 @@ from marchwarden.core.budget import WALL_TIME_SEC
 from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Progress, ProgressSink, ignore_progress
-from marchwarden.temporal.errors import EngineUnavailable, RunFailed
-from marchwarden.temporal.messages import HEARTBEAT, INVESTIGATION, WORKFLOWS, Json, Member, Question, Sign
+from marchwarden.temporal.connection import RunFailed, TemporalUnavailable
+from marchwarden.temporal.messages import (
+    HEARTBEAT,
+    INVESTIGATION,
+    WORKFLOWS,
+    FleetMember,
+    FleetQuestion,
+    HeartbeatProgress,
+    Json,
+)
 
 T = TypeVar("T")
 
 OUTAGE_SEC: Final = 300.0
-"""How long the engine may be away while somebody waits for a result."""
-HEARD_SEC: Final = 30.0
-LOOK_SEC: Final = 1.0
-_LASTING: Final = frozenset(
+"""How long the server may be unreachable while a caller waits for a result."""
+CONNECTED_SEC: Final = 30.0
+"""A request that fails after this time shows that the server was reachable until now."""
+POLL_SEC: Final = 1.0
+_PERMANENT: Final = frozenset(
     {
         RPCStatusCode.ALREADY_EXISTS,
         RPCStatusCode.FAILED_PRECONDITION,
@@ -39,15 +48,15 @@ _LASTING: Final = frozenset(
         RPCStatusCode.UNIMPLEMENTED,
     }
 )
-"""What the engine says of the request. All else says something of the engine, or of the way to it, and may pass."""
+"""Errors of the request itself. All others may be temporary."""
 
 
 @dataclass(frozen=True)
 class TemporalResearcher:
-    """Asks through the engine. A question asked again under the same id finds the run there is."""
+    """Sends requests to the fleet. The same run id attaches to the existing run."""
 
     client: Client
-    members: Sequence[Member]
+    members: Sequence[FleetMember]
     mind: str | None = None
     heartbeat_sec: float = HEARTBEAT.total_seconds()
 
@@ -71,17 +80,17 @@ class TemporalResearcher:
         """Start the run with this id, or attach to it if it exists, and wait for the result."""
         trace_id = trace_id or str(uuid4())
         seconds = request.limits().max_wall_time_sec or WALL_TIME_SEC[request.depth]
-        asked = request.model_dump(mode="json", exclude_unset=True)
-        question = Question(asked, list(self.members), seconds, self.mind, self.heartbeat_sec)
-        handle = await patiently(lambda: started(self.client, trace_id, question))
-        await progress(Progress(trace_id, "queue", "handed to the fleet: waiting for a worker"))
-        return await awaited(handle, progress)
+        fields = request.model_dump(mode="json", exclude_unset=True)
+        question = FleetQuestion(fields, list(self.members), seconds, self.mind, self.heartbeat_sec)
+        handle = await retry_while_unreachable(lambda: start_run(self.client, trace_id, question))
+        await progress(Progress(trace_id, "queue", "sent to the fleet, waiting for a worker"))
+        return await wait_for_result(handle, progress)
 
 
-async def started(
-    client: Client, trace_id: str, question: Question, *, again: bool = False
+async def start_run(
+    client: Client, trace_id: str, question: FleetQuestion, *, again: bool = False
 ) -> WorkflowHandle[object, Json]:
-    """The run of that id: under way, over, or begun now. One that failed begins again, and goes on from its trace."""
+    """Start the run with this id, or return the existing one. A failed run continues from its trace."""
     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if again else WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
     memo = {"question": question.request["question"], "researchers": [each.name for each in question.members]}
     with suppress(WorkflowAlreadyStartedError):
@@ -97,74 +106,75 @@ async def started(
     return client.get_workflow_handle(trace_id, result_type=dict)
 
 
-async def awaited(handle: WorkflowHandle[object, Json], progress: ProgressSink = ignore_progress) -> ResearchResult:
-    """The result, with the progress of those who work on it. The engine may be away for a while."""
+async def wait_for_result(
+    handle: WorkflowHandle[object, Json], progress: ProgressSink = ignore_progress
+) -> ResearchResult:
+    """Wait for the result and report progress. The server may be unreachable for a while."""
     if progress is ignore_progress:
-        return await _landed(handle)
-    watching = asyncio.create_task(watched(handle, progress))
+        return await _get_result(handle)
+    watching = asyncio.create_task(report_progress(handle, progress))
     try:
-        return await _landed(handle)
+        return await _get_result(handle)
     finally:
         watching.cancel()
 
 
-async def _landed(handle: WorkflowHandle[object, Json]) -> ResearchResult:
+async def _get_result(handle: WorkflowHandle[object, Json]) -> ResearchResult:
     try:
-        return ResearchResult.model_validate(await patiently(handle.result))
+        return ResearchResult.model_validate(await retry_while_unreachable(handle.result))
     except WorkflowFailureError as error:
         raise _failed(handle.id, error) from error
 
 
 def _failed(trace_id: str, error: WorkflowFailureError) -> RunFailed:
     if isinstance(error.cause, CancelledError):
-        return RunFailed(f"the run {trace_id} was cancelled; `marchwarden runs retry {trace_id}` goes on with it")
+        return RunFailed(f"the run {trace_id} was cancelled; `marchwarden runs retry {trace_id}` continues it")
     cause: BaseException | None = error.cause
     while cause is not None and cause.__cause__ is not None:
         cause = cause.__cause__
-    return RunFailed(f"the fleet gave up the run {trace_id}: {cause}")
+    return RunFailed(f"the run {trace_id} failed on the fleet: {cause}")
 
 
-async def patiently(work: Callable[[], Awaitable[T]]) -> T:
-    """Do it, again and again while the engine is away, for no longer than an outage may last."""
-    away_since: float | None = None
+async def retry_while_unreachable(work: Callable[[], Awaitable[T]]) -> T:
+    """Retry while the server is unreachable, up to `OUTAGE_SEC`."""
+    unreachable_since: float | None = None
     while True:
         began = anyio.current_time()
         try:
             return await work()
         except RPCError as error:
-            if error.status in _LASTING:
-                raise EngineUnavailable(f"Temporal refused: {error.message}") from error
-            # One that was heard for long before it failed has been there until now.
-            heard = anyio.current_time() - began > HEARD_SEC
-            away_since = began if away_since is None or heard else away_since
-            if anyio.current_time() - away_since > OUTAGE_SEC:
-                raise EngineUnavailable(f"Temporal did not answer for {OUTAGE_SEC:g} s") from error
-        await anyio.sleep(LOOK_SEC)
+            if error.status in _PERMANENT:
+                raise TemporalUnavailable(f"Temporal refused: {error.message}") from error
+            was_connected = anyio.current_time() - began > CONNECTED_SEC
+            unreachable_since = began if unreachable_since is None or was_connected else unreachable_since
+            if anyio.current_time() - unreachable_since > OUTAGE_SEC:
+                raise TemporalUnavailable(f"Temporal did not answer for {OUTAGE_SEC:g} s") from error
+        await anyio.sleep(POLL_SEC)
 
 
-async def watched(handle: WorkflowHandle[object, Json], progress: ProgressSink) -> None:
-    """Report what the workers last said, as often as it changes, until cancelled."""
-    told: set[Sign] = set()
+async def report_progress(handle: WorkflowHandle[object, Json], progress: ProgressSink) -> None:
+    """Report the latest progress of the workers whenever it changes, until cancelled."""
+    reported: set[HeartbeatProgress] = set()
     while True:
-        await anyio.sleep(LOOK_SEC)
+        await anyio.sleep(POLL_SEC)
         with suppress(RPCError):
-            for sign in await signs(handle):
-                if sign not in told:
-                    told.add(sign)
-                    await progress(Progress(**vars(sign) | {"trace_id": handle.id}))
+            for latest in await latest_progress(handle):
+                if latest not in reported:
+                    reported.add(latest)
+                    await progress(Progress(**vars(latest) | {"trace_id": handle.id}))
 
 
-async def signs(handle: WorkflowHandle[object, Json]) -> list[Sign]:
-    """The last sign of life of every activity under way."""
+async def latest_progress(handle: WorkflowHandle[object, Json]) -> list[HeartbeatProgress]:
+    """Return the latest progress of every running activity."""
     described = await handle.describe()
     pending = described.raw_description.pending_activities
     beats = [each.heartbeat_details.payloads for each in pending if each.HasField("heartbeat_details")]
-    return [(await described.data_converter.decode(payloads, [Sign]))[0] for payloads in beats if payloads]
+    return [(await described.data_converter.decode(payloads, [HeartbeatProgress]))[0] for payloads in beats if payloads]
 
 
 def new_id(given: str | None) -> str:
-    """The id a run is to have: the one given, if it is one."""
+    """Return a valid run id: the given one, or a new one."""
     try:
         return str(UUID(given)) if given else str(uuid4())
     except ValueError as error:
-        raise InvalidInput(f"{given!r} is no trace id, such as {uuid4()}") from error
+        raise InvalidInput(f"{given!r} is not a trace id such as {uuid4()}") from error

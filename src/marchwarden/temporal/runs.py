@@ -1,4 +1,4 @@
-"""Runs: the investigations the engine has, to be listed, watched, stopped and taken up again."""
+"""Lists, watches, cancels and retries runs on the fleet."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from temporalio.service import RPCError, RPCStatusCode
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import ProgressSink, ignore_progress
-from marchwarden.temporal.messages import INVESTIGATION, Question
-from marchwarden.temporal.researcher import awaited, patiently, signs, started
+from marchwarden.temporal.messages import INVESTIGATION, FleetQuestion, HeartbeatProgress
+from marchwarden.temporal.researcher import latest_progress, retry_while_unreachable, start_run, wait_for_result
 
 
 @dataclass(frozen=True)
-class Run:
-    """One investigation as the engine sees it."""
+class FleetRun:
+    """One run as Temporal reports it."""
 
     trace_id: str
     state: str
@@ -27,32 +27,36 @@ class Run:
     doing: tuple[str, ...] = ()
 
 
-async def runs(client: Client, state: str | None = None, limit: int = 50) -> AsyncIterator[Run]:
-    """The latest first, of one state or of all."""
+async def runs(client: Client, state: str | None = None, limit: int = 50) -> AsyncIterator[FleetRun]:
+    """Yield runs, newest first, optionally of one state."""
     query = f'WorkflowType = "{INVESTIGATION}"' + (f' AND ExecutionStatus = "{state.title()}"' if state else "")
     async for each in client.list_workflows(query, limit=limit):
         yield await _run(each)
 
 
-async def run(client: Client, trace_id: str) -> Run:
-    """One of them, with what is being done for it right now."""
+async def run(client: Client, trace_id: str) -> FleetRun:
+    """Return one run with its current activities."""
     handle = client.get_workflow_handle(trace_id)
     try:
         found = await _run(await handle.describe())
-        doing = tuple(f"{sign.researcher} {sign.step}".strip() + f": {sign.message}" for sign in await signs(handle))
+        doing = tuple(map(_describe, await latest_progress(handle)))
     except RPCError as error:
         raise _unknown(trace_id, error) from error
-    return Run(**{**vars(found), "doing": doing})
+    return FleetRun(**{**vars(found), "doing": doing})
+
+
+def _describe(progress: HeartbeatProgress) -> str:
+    return f"{progress.researcher} {progress.step}".strip() + f": {progress.message}"
 
 
 async def watch(client: Client, trace_id: str, progress: ProgressSink = ignore_progress) -> ResearchResult:
-    """Wait for a run, with its progress."""
+    """Wait for a run and report its progress."""
     await run(client, trace_id)
-    return await awaited(client.get_workflow_handle(trace_id, result_type=dict), progress)
+    return await wait_for_result(client.get_workflow_handle(trace_id, result_type=dict), progress)
 
 
 async def cancel(client: Client, trace_id: str) -> None:
-    """Stop it: what is under way ends with the next sign of life, and nothing more is spent."""
+    """Cancel a run. Activities stop at their next heartbeat."""
     handle = client.get_workflow_handle(trace_id)
     try:
         found = await _run(await handle.describe())
@@ -64,24 +68,24 @@ async def cancel(client: Client, trace_id: str) -> None:
 
 
 async def retry(client: Client, trace_id: str) -> None:
-    """Begin a run again that failed, was cancelled or timed out; it goes on from its trace."""
+    """Restart a run that failed, was cancelled or timed out. It continues from its trace."""
     handle = client.get_workflow_handle(trace_id)
     try:
         found = await _run(await handle.describe())
         if found.state in {"running", "completed"}:
-            raise InvalidInput(f"the run {trace_id} is {found.state}: there is nothing to take up")
+            raise InvalidInput(f"the run {trace_id} is {found.state}: there is nothing to retry")
         history = await handle.fetch_history()
     except RPCError as error:
         raise _unknown(trace_id, error) from error
     begun = history.events[0].workflow_execution_started_event_attributes
-    (question,) = await client.data_converter.decode(begun.input.payloads, [Question])
-    await patiently(lambda: started(client, trace_id, question, again=True))
+    (question,) = await client.data_converter.decode(begun.input.payloads, [FleetQuestion])
+    await retry_while_unreachable(lambda: start_run(client, trace_id, question, again=True))
 
 
-async def _run(each: WorkflowExecution) -> Run:
+async def _run(each: WorkflowExecution) -> FleetRun:
     memo = await each.memo()
     status = each.status or WorkflowExecutionStatus.RUNNING
-    return Run(
+    return FleetRun(
         trace_id=each.id,
         state=status.name.lower(),
         began=each.start_time,

@@ -1,4 +1,4 @@
-"""A worker: takes work off the queues of the researchers it serves. Told to stop, it finishes what it has first."""
+"""A fleet worker: runs tasks from the queues of its researchers. On SIGTERM it finishes running tasks first."""
 
 import asyncio
 import signal
@@ -14,19 +14,19 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from marchwarden.temporal.activities import Activities
 from marchwarden.temporal.limit_workflow import LIMITS, Limit
 from marchwarden.temporal.messages import PI, WORKFLOWS, queue_of
-from marchwarden.temporal.workflow import Investigation
+from marchwarden.temporal.workflow import InvestigationWorkflow
 
 DRAIN: Final = timedelta(minutes=10)
-"""For runs under way when a worker is told to stop; what is left after that, others take up."""
+"""Time for running tasks after SIGTERM. Other workers continue what is left."""
 POLLS: Final = 4
 
 
 @dataclass(frozen=True)
 class TemporalWorker:
-    """What one worker serves: the investigations themselves, and researchers by name, so many at once of each."""
+    """The queues of one worker: workflows, limits, and activities per researcher kind."""
 
     names: Sequence[str]
-    duties: Activities
+    activities: Activities
     concurrency: int = 10
     drain: timedelta = DRAIN
 
@@ -40,14 +40,14 @@ class TemporalWorker:
 
         async def stopped() -> None:
             await stop.wait()
-            # A second signal ends it the hard way: its runs are taken up by others.
+            # A second signal kills the process. Other workers continue its runs.
             for signalled in signals:
                 loop.remove_signal_handler(signalled)
 
         await self.serve(client, stopped)
 
     async def serve(self, client: Client, stopped: Callable[[], Awaitable[object]]) -> None:
-        """Serve until it is time to stop, then take nothing more and finish what there is."""
+        """Serve until `stopped` returns, then accept no new tasks and finish the running ones."""
         workers = self._workers(client)
         async with asyncio.TaskGroup() as group:
             for worker in workers:
@@ -57,16 +57,16 @@ class TemporalWorker:
                 group.create_task(worker.shutdown())
 
     def _workers(self, client: Client) -> list[Worker]:
-        # Investigations are short and walked again from their history: kept in no memory, they wait for no dead worker.
+        # Workflows are short and replayed from history. Without a cache they never wait for a dead worker.
         workflows = Worker(
             client,
             task_queue=WORKFLOWS,
-            workflows=[Investigation],
+            workflows=[InvestigationWorkflow],
             workflow_runner=_runner(),
             max_cached_workflows=0,
             max_concurrent_workflow_task_polls=POLLS,
         )
-        # A limit is asked all the time: it stays in the memory of whoever had it last, if that one lives.
+        # Limits are used all the time, so their worker keeps them in memory.
         limits = Worker(
             client,
             task_queue=LIMITS,
@@ -75,13 +75,13 @@ class TemporalWorker:
             max_concurrent_workflow_task_polls=POLLS,
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
         )
-        return [workflows, limits, *(self._servant(client, name) for name in self.names)]
+        return [workflows, limits, *(self._activity_worker(client, name) for name in self.names)]
 
-    def _servant(self, client: Client, name: str) -> Worker:
+    def _activity_worker(self, client: Client, name: str) -> Worker:
         return Worker(
             client,
             task_queue=queue_of(name),
-            activities=[self.duties.lead if name == PI else self.duties.research],
+            activities=[self.activities.lead if name == PI else self.activities.research],
             max_concurrent_activities=self.concurrency,
             max_concurrent_activity_task_polls=POLLS,
             graceful_shutdown_timeout=self.drain,
@@ -89,5 +89,5 @@ class TemporalWorker:
 
 
 def _runner() -> SandboxedWorkflowRunner:
-    """Ours are guarded, but not loaded anew for every task: they keep nothing in their modules."""
+    """Sandbox workflows without reloading our modules for every task: they have no module state."""
     return SandboxedWorkflowRunner(SandboxRestrictions.default.with_passthrough_modules("marchwarden"))

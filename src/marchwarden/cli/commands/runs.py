@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from marchwarden.settings import Settings
     from marchwarden.temporal.connection import Client
-    from marchwarden.temporal.runs import Run
+    from marchwarden.temporal.runs import FleetRun
 
 T = TypeVar("T")
 
@@ -121,11 +121,11 @@ def _through(settings: "Settings", address: str, work: "Callable[[Client], Await
     return anyio.run(connected)
 
 
-def _as_json(run: "Run") -> str:
+def _as_json(run: "FleetRun") -> str:
     return json.dumps(vars(run), default=str, ensure_ascii=False)
 
 
-def _line(run: "Run") -> str:
+def _line(run: "FleetRun") -> str:
     from marchwarden.text.sanitize import one_line
 
     who = ", ".join(run.researchers)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marchwarden.storage.store import Store
     from marchwarden.temporal.activities import Activities
     from marchwarden.temporal.limiter import Limiter, Limits
-    from marchwarden.temporal.messages import Member
+    from marchwarden.temporal.messages import FleetMember
     from marchwarden.temporal.model_proxy_client import ProxyClient
 
 LIMITS = "MARCHWARDEN_LIMITS"
@@ -123,12 +123,12 @@ class ResearcherPool:
         from marchwarden.audit.prices import Prices
         from marchwarden.minds.llm import LanguageMind
         from marchwarden.temporal.limiter import SpendingLimit
-        from marchwarden.temporal.model_calls import KeptModel
+        from marchwarden.temporal.model_calls import StoredModel
 
         purse = SpendingLimit(self.limiter, Prices.load(self.settings.prices))
-        return LanguageMind(KeptModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
+        return LanguageMind(StoredModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
 
-    def build(self, member: "Member", mind: "Mind") -> "Researcher":
+    def build(self, member: "FleetMember", mind: "Mind") -> "Researcher":
         from marchwarden.loop.investigator import Investigator
         from marchwarden.orchestrator.external import REGISTERED, ExternalRegistry
 
@@ -145,7 +145,7 @@ class ResearcherPool:
 
         return Pace(search_seconds=IN_LINE_SEC) if self.limiter.limits.rates else Pace()
 
-    def _shared(self, member: "Member") -> "Investigator":
+    def _shared(self, member: "FleetMember") -> "Investigator":
         from marchwarden.minds.extractive import ExtractiveMind
 
         source = member.settings.get("source")
@@ -164,7 +164,7 @@ def _limits(settings: "Settings") -> "Limits":
     from marchwarden.temporal.limiter import Limits, Rate
 
     pause = Places.of(settings.environ).seconds
-    return Limits.parsed(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
+    return Limits.parse(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
 
 
 def _hosts(settings: "Settings") -> dict[str, str]:
