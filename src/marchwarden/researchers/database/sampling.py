@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from marchwarden.researchers.database.jobs import Refused
-from marchwarden.researchers.database.kinds import kind_met
-from marchwarden.researchers.database.models import Column, Kind, Table
+from marchwarden.researchers.database.models import Column, Kind, Table, kind_met
 
 MOST_VALUES: Final = 5_000
 FEW_VALUES: Final = 5

@@ -3,9 +3,12 @@
 Persistent, incremental, and only a cache: whatever goes wrong with it, it can be thrown away and built again.
 """
 
+import fcntl
 import hashlib
+import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +17,6 @@ from typing import Final
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.researchers.files.bm25 import Scorer, Statistics, Words
-from marchwarden.researchers.files.lock import locked
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, Skipped
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.store import Store
@@ -22,6 +24,7 @@ from marchwarden.researchers.files.update import Update, settle
 
 INDEX_VERSION: Final = 6
 """Raised whenever extraction, passages, words or tables change: what an earlier version built is deleted unread."""
+_PAUSE_SECONDS: Final = 0.05
 
 
 class FolderIndex:
@@ -156,3 +159,26 @@ class FolderIndex:
             self._store = Store(self._data / "documents.sqlite")
             self._postings = Postings(self._data / "postings")
         return self._store, self._postings
+
+
+@contextmanager
+def locked(path: Path, seconds: float, checkpoint: Checkpoint) -> Iterator[bool]:
+    """Hold the lock, or say False when another process still held it after so many seconds."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield _acquired(descriptor, time.monotonic() + seconds, checkpoint)
+    finally:
+        os.close(descriptor)
+
+
+def _acquired(descriptor: int, deadline: float, checkpoint: Checkpoint) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            checkpoint()
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return True

@@ -8,8 +8,7 @@ import duckdb
 
 from marchwarden.researchers.database.engines import quoted_name
 from marchwarden.researchers.database.jobs import Reason, Refused
-from marchwarden.researchers.database.kinds import kind_of
-from marchwarden.researchers.database.models import Column, Reference, Table
+from marchwarden.researchers.database.models import Column, Reference, Table, kind_of
 
 _FORBIDDEN: Final = (duckdb.PermissionException,)
 _MALFORMED: Final = (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError)

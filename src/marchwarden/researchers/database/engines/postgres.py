@@ -14,8 +14,7 @@ from pg8000.native import Connection
 
 from marchwarden.researchers.database.engines import quoted_name
 from marchwarden.researchers.database.jobs import Reason, Refused, Target
-from marchwarden.researchers.database.kinds import kind_of
-from marchwarden.researchers.database.models import Column, Kind, Reference, Table
+from marchwarden.researchers.database.models import Column, Kind, Reference, Table, kind_of
 
 PORT: Final = 5432
 ANSWERING_SECONDS: Final = 0.5

@@ -8,8 +8,7 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError, SQLAlchemyError
 
 from marchwarden.researchers.database.allowed_sql import SPOKEN
 from marchwarden.researchers.database.jobs import Reason, Refused, Target
-from marchwarden.researchers.database.kinds import kind_of
-from marchwarden.researchers.database.models import Column, Reference, Table
+from marchwarden.researchers.database.models import Column, Reference, Table, kind_of
 
 _GUARDS: Final = {
     "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION max_execution_time = {milliseconds}"),

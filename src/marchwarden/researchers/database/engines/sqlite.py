@@ -10,8 +10,7 @@ from urllib.parse import quote
 from marchwarden.researchers.database.allowed_sql import SQLITE_FUNCTIONS
 from marchwarden.researchers.database.engines import quoted_name
 from marchwarden.researchers.database.jobs import Reason, Refused
-from marchwarden.researchers.database.kinds import kind_of
-from marchwarden.researchers.database.models import Column, Reference, Table
+from marchwarden.researchers.database.models import Column, Reference, Table, kind_of
 
 LONGEST_VALUE: Final = 10_000_000
 STEPS_BETWEEN_LOOKS: Final = 20_000

@@ -10,8 +10,7 @@ from typing import Final
 from marchwarden.researchers.database.models import Schema, Statement
 from marchwarden.researchers.database.nl2sql.disambiguate import Choice, choices
 from marchwarden.researchers.database.nl2sql.meanings import Meanings
-from marchwarden.researchers.database.nl2sql.mentions import mentions
-from marchwarden.researchers.database.nl2sql.merge_mentions import merged
+from marchwarden.researchers.database.nl2sql.mentions import mentions, merged
 from marchwarden.researchers.database.nl2sql.paraphrase import reading
 from marchwarden.researchers.database.nl2sql.parse import sketched
 from marchwarden.researchers.database.nl2sql.plan import Settling
