@@ -29,7 +29,7 @@ from marchwarden.core.passages import Layout, split
 from marchwarden.extraction import Extractor, Unreadable
 from marchwarden.researchers.files.models import Folder, FoundFile, IndexSettings
 from marchwarden.researchers.files.scan import read, scan
-from marchwarden.researchers.files.tools import MOST_HITS, FilesSource
+from marchwarden.researchers.files.tools import MAX_HITS, FilesSource
 
 MIN_PASSAGES = 20_000
 QUERIES = 300
@@ -72,10 +72,10 @@ def copy_standard_library(folder: Path) -> None:
 
 def load_documents(folder: Path) -> list[ExtractedDocument]:
     """Extract and split every document for the bare engine."""
-    place, limit = Folder.at(folder), IndexSettings().largest_file
+    place, limit = Folder.at(folder), IndexSettings().max_file_bytes
     documents = []
     with Extractor() as extractor:
-        for found in scan(place, largest=limit, leave_out=Path()):
+        for found in scan(place, max_bytes=limit, exclude=Path()):
             if isinstance(found, FoundFile):
                 try:
                     document = extractor.extract(read(place, found.path, limit), found.path)
@@ -108,7 +108,7 @@ class BareEngine:
     def search(self, text: str) -> Sequence[str]:
         query, _ = self.index.parse_query_lenient(text, ["body"])
         searcher = self.index.searcher()
-        hits = searcher.search(query, MOST_HITS, count=False).hits
+        hits = searcher.search(query, MAX_HITS, count=False).hits
         return [searcher.doc(address)["document"][0] for _, address in hits]
 
 

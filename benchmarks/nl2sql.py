@@ -22,11 +22,11 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden.researchers.database.jobs import Errand, Limits
+from marchwarden.researchers.database.jobs import JobKind, QueryLimits
 from marchwarden.researchers.database.location import Database
 from marchwarden.researchers.database.models import Schema
-from marchwarden.researchers.database.nl2sql import Questions
-from marchwarden.researchers.database.runner import Runner
+from marchwarden.researchers.database.nl2sql import QuestionParser
+from marchwarden.researchers.database.runner import JobRunner
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 6
@@ -61,7 +61,7 @@ def load_questions(folder: Path) -> Iterator[GoldQuestion]:
 
 async def read_schema(path: Path) -> Schema:
     """Read the schema as the researcher does."""
-    result = await Runner(Database.at(path, {}).target, Limits()).do(Errand.SCHEMA)
+    result = await JobRunner(Database.at(path, {}).target, QueryLimits()).run(JobKind.SCHEMA)
     assert result.schema is not None
     return result.schema
 
@@ -109,11 +109,11 @@ def judge(connection: sqlite3.Connection, question: GoldQuestion, statement: str
 
 def measure(folder: Path, show: str) -> dict[str, Tally]:
     tallies: dict[str, Tally] = defaultdict(Tally)
-    readers: dict[str, Questions] = {}
+    readers: dict[str, QuestionParser] = {}
     for question in load_questions(folder):
         path = folder / "db" / f"{question.database}.sqlite"
         if question.database not in readers:
-            readers[question.database] = Questions(anyio.run(read_schema, path))
+            readers[question.database] = QuestionParser(anyio.run(read_schema, path))
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             problem = ask(readers[question.database], connection, question, tallies[question.database])
         if problem and show == question.database:
@@ -121,12 +121,12 @@ def measure(folder: Path, show: str) -> dict[str, Tally]:
     return tallies
 
 
-def ask(reader: Questions, connection: sqlite3.Connection, question: GoldQuestion, tally: Tally) -> str:
+def ask(reader: QuestionParser, connection: sqlite3.Connection, question: GoldQuestion, tally: Tally) -> str:
     """Count one question. Return a description of the error, or an empty string."""
     if question.answerable and not any(fetch_rows(connection, query) for query in question.gold):
         return ""
-    found = reader.statements(question.question)
-    answer = found[0].sql if found else reader.unknown(question.question)
+    found = reader.translate(question.question)
+    answer = found[0].sql if found else reader.explain_refusal(question.question)
     if not question.answerable:
         tally.unanswerable += 1
         tally.refused += not found

@@ -7,7 +7,7 @@ MarchwardenError
 │       └── TraceHeld       somebody else is writing it: wait for them
 ├── SourceError             something outside failed: becomes a gap of its category
 │   ├── NoAnswer            a researcher gave a PI no result
-│   ├── NotDone             a statement was refused, or failed, or took too long (researchers.database)
+│   ├── QueryFailed         a statement was refused, or failed, or took too long (researchers.database)
 │   ├── Interrupted         another try may mend it (fetching)
 │   └── Unreadable          bytes that give no text (extraction)
 ├── MindError               a mind could not think: the extractive mind takes over

@@ -15,7 +15,7 @@ from marchwarden.core.notebook import Document, Hit
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Paper, library_folder
-from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import Settings
@@ -54,7 +54,9 @@ async def test_a_pi_run_is_followed_to_the_folder_and_the_database_of_those_who_
     database = Database.at(path, {})
     rows = DatabaseSource(database)
     read = await files.fetch(Hit(f"{folder}/bridge.md"))
-    counted = await rows.fetch(Hit(database.locator(Asked("SELECT lanes FROM bridges", "the lanes of bridges"))))
+    counted = await rows.fetch(
+        Hit(database.locator(DatabaseQuery("SELECT lanes FROM bridges", "the lanes of bridges")))
+    )
     members = [
         {"name": "files", "purpose": "", "settings": {"kind": "files", "source": files.settings}},
         {"name": "database", "purpose": "", "settings": {"kind": "database", "source": rows.settings}},

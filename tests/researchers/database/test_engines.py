@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.researchers.database.engines import Opened, opened
-from marchwarden.researchers.database.jobs import Engine, Errand, Job, Limits, Reason, Refused, Target
-from marchwarden.researchers.database.models import Kind, Schema
-from marchwarden.researchers.database.sql_guard import checked
-from marchwarden.researchers.database.worker import answered
+from marchwarden.researchers.database.engines import OpenDatabase, open_database
+from marchwarden.researchers.database.jobs import (
+    DatabaseJob,
+    Engine,
+    JobKind,
+    QueryLimits,
+    QueryRefused,
+    Reason,
+    Target,
+)
+from marchwarden.researchers.database.models import ColumnKind, Schema
+from marchwarden.researchers.database.sql_guard import check_sql
+from marchwarden.researchers.database.worker import execute_job
 from tests.researchers.database.harmless import DUCKDB, POSTGRES, SQLITE
 from tests.researchers.database.houses import PostgresHouse, a_duckdb_file, a_sqlite_file
 
@@ -18,18 +26,18 @@ SECONDS = 10.0
 MEMORY = 2 << 30
 
 
-def troubles(engine: Opened, statements: tuple[str, ...]) -> list[tuple[str, str]]:
+def troubles(engine: OpenDatabase, statements: tuple[str, ...]) -> list[tuple[str, str]]:
     found = []
     for sql in statements:
         try:
-            engine.rows(checked(sql, engine.dialect, engine.relations()), 20, SECONDS)
-        except Refused as refused:
+            engine.rows(check_sql(sql, engine.dialect, engine.relations()), 20, SECONDS)
+        except QueryRefused as refused:
             found.append((sql, refused.detail))
     return found
 
 
 def schema_of(target: Target) -> Schema:
-    outcome = answered(Job(Errand.SCHEMA, target, Limits()))
+    outcome = execute_job(DatabaseJob(JobKind.SCHEMA, target, QueryLimits()))
     assert outcome.refusal is None
     assert outcome.schema is not None
     return outcome.schema
@@ -41,8 +49,8 @@ def check_shop(schema: Schema) -> None:
     assert customer and invoice and schema.table("rich")
     assert customer.rows == 4
     kinds = {column.name: column.kind for column in (*customer.columns, *invoice.columns)}
-    assert kinds["name"] is Kind.TEXT and kinds["spent"] is Kind.NUMBER
-    assert kinds["dated"] is Kind.MOMENT and kinds["paid"] is Kind.TRUTH
+    assert kinds["name"] is ColumnKind.TEXT and kinds["spent"] is ColumnKind.NUMBER
+    assert kinds["dated"] is ColumnKind.DATETIME and kinds["paid"] is ColumnKind.BOOLEAN
     country = customer.column("country")
     assert country and country.values == ("Brazil", "Canada", "Germany") and country.complete
     assert [column.name for column in customer.columns if column.is_key] == ["id"]
@@ -59,7 +67,7 @@ def test_a_file_says_what_is_in_it_and_answers_what_only_reads(
 ):
     target = Target(engine, str(make(tmp_path)))
     check_shop(schema_of(target))
-    alone = opened(target, SECONDS, MEMORY)
+    alone = open_database(target, SECONDS, MEMORY)
     assert troubles(alone, harmless) == []
     alone.close()
 
@@ -77,21 +85,26 @@ def test_a_server_says_what_is_in_it_and_answers_what_only_reads(user: str, post
     check_shop(schema)
     customer, visit = schema.table("customer"), schema.table("visit")
     assert customer and customer.comment == "who buys"
-    assert visit and [column.kind for column in visit.columns] == [Kind.MOMENT, Kind.TEXT, Kind.OTHER, Kind.OTHER]
-    alone = opened(postgres.target(user), SECONDS, MEMORY)
+    assert visit and [column.kind for column in visit.columns] == [
+        ColumnKind.DATETIME,
+        ColumnKind.TEXT,
+        ColumnKind.OTHER,
+        ColumnKind.OTHER,
+    ]
+    alone = open_database(postgres.target(user), SECONDS, MEMORY)
     assert troubles(alone, POSTGRES) == []
     assert alone.notices == ()
     alone.close()
 
 
 def test_a_superuser_steps_down_to_a_role_that_only_reads(postgres: PostgresHouse):
-    alone = opened(postgres.target("postgres"), SECONDS, MEMORY)
+    alone = open_database(postgres.target("postgres"), SECONDS, MEMORY)
     assert alone.rows("SELECT current_user", 1, SECONDS)[1] == [["pg_read_all_data"]]
     alone.close()
 
 
 def test_a_wrong_password_is_told_without_any(postgres: PostgresHouse):
-    outcome = answered(Job(Errand.SCHEMA, postgres.target("reader", "not-this-one"), Limits()))
+    outcome = execute_job(DatabaseJob(JobKind.SCHEMA, postgres.target("reader", "not-this-one"), QueryLimits()))
     assert outcome.refusal
     assert outcome.refusal.reason is Reason.UNREACHABLE
     assert "not-this-one" not in outcome.refusal.detail
@@ -101,9 +114,9 @@ def test_any_other_dialect_is_read_through_sqlalchemy(tmp_path: Path):
     path = a_sqlite_file(tmp_path)
     target = Target(Engine.OTHER, f"sqlite+pysqlite:///{path}")
     check_shop(schema_of(target))
-    alone = opened(target, SECONDS, MEMORY)
+    alone = open_database(target, SECONDS, MEMORY)
     assert troubles(alone, SQLITE[:10]) == []
-    with pytest.raises(Refused):
+    with pytest.raises(QueryRefused):
         alone.rows("DELETE FROM customer", 1, SECONDS)
     alone.close()
 
@@ -114,7 +127,7 @@ def test_any_other_dialect_is_read_through_sqlalchemy(tmp_path: Path):
 def test_a_file_that_is_damaged_is_told_as_unreachable(engine: Engine, start: bytes, tmp_path: Path):
     path = tmp_path / "broken"
     path.write_bytes(start + b"\xff" * 16_000)
-    outcome = answered(Job(Errand.SCHEMA, Target(engine, str(path)), Limits()))
+    outcome = execute_job(DatabaseJob(JobKind.SCHEMA, Target(engine, str(path)), QueryLimits()))
     assert outcome.refusal
     assert outcome.refusal.reason is Reason.UNREACHABLE
 
@@ -125,13 +138,13 @@ def test_a_database_with_a_write_ahead_log_is_read_and_nothing_is_left_beside_it
     writer.execute("PRAGMA journal_mode = WAL")
     writer.close()
     count = "SELECT COUNT(*) FROM customer"
-    quiet = answered(Job(Errand.RUN, Target(Engine.SQLITE, str(path)), Limits(), count))
+    quiet = execute_job(DatabaseJob(JobKind.RUN, Target(Engine.SQLITE, str(path)), QueryLimits(), count))
     assert quiet.rows and quiet.rows.rows == ((4,),)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
     writer = sqlite3.connect(path)
     writer.execute("INSERT INTO customer VALUES (5, 'Eli', 'Chile', 1)")
     writer.commit()
-    busy = answered(Job(Errand.RUN, Target(Engine.SQLITE, str(path)), Limits(), count))
+    busy = execute_job(DatabaseJob(JobKind.RUN, Target(Engine.SQLITE, str(path)), QueryLimits(), count))
     writer.close()
     assert busy.rows and busy.rows.rows == ((5,),)

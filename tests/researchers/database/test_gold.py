@@ -17,8 +17,8 @@ import pytest
 from marchwarden.core.notebook import Plan, Query, Thought
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.researchers.database import DatabaseResearcher
-from marchwarden.researchers.database.cells import kept
-from marchwarden.researchers.database.jobs import Limits
+from marchwarden.researchers.database.cells import to_result_rows
+from marchwarden.researchers.database.jobs import QueryLimits
 from marchwarden.storage.store import Store
 
 BENCH = os.environ.get("MARCHWARDEN_SQL_BENCH")
@@ -42,7 +42,9 @@ def expected(path: Path, sql: str) -> object:
             cursor = connection.execute(sql)
         except sqlite3.OperationalError:
             return None
-        rows = kept([each[0] for each in cursor.description], cursor.fetchall(), Limits().rows, Limits().size)
+        rows = to_result_rows(
+            [each[0] for each in cursor.description], cursor.fetchall(), QueryLimits().rows, QueryLimits().size
+        )
     return [list(row) for row in rows.rows]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput
 from marchwarden.researchers.database.jobs import Engine, Target
-from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.researchers.database.location import Database, DatabaseQuery
 from tests.researchers.database.houses import a_duckdb_file
 
 HERE = Database(Target(Engine.SQLITE, "/somewhere/shop.db"), "sqlite:///shop.db", "shop.db")
@@ -61,22 +61,22 @@ def test_a_file_is_shown_as_it_was_given_and_known_by_what_is_in_it(
     assert by_path.shown == "sqlite:///shop.sqlite"
     assert by_path.target == Target(Engine.SQLITE, str(shop.resolve()))
     assert Database.at(a_duckdb_file(tmp_path), {}).target.engine is Engine.DUCKDB
-    assert Database.again(by_path.target.address, by_path.shown, {}) == by_path
+    assert Database.from_trace(by_path.target.address, by_path.shown, {}) == by_path
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("nowhere.db", "no database file"),
-        ("sqlite:///nowhere.db", "no database file"),
-        (".", "no database file"),
-        ("", "no database file"),
+        ("nowhere.db", "no such database file"),
+        ("sqlite:///nowhere.db", "no such database file"),
+        (".", "no such database file"),
+        ("", "no such database file"),
         ("text.db", "neither a SQLite nor a DuckDB"),
         ("duckdb:///shop.sqlite", "not a duckdb database"),
-        ("postgresql://ann:secret@localhost", "names no database"),
+        ("postgresql://ann:secret@localhost", "no database name"),
         ("postgresql://ann:secret@localhost:port/shop", "malformed"),
         ("postgresql://ann:secret@[::1/shop", "malformed"),
-        ("ftp://ann:secret@localhost/shop", "no database is known by ftp://"),
+        ("ftp://ann:secret@localhost/shop", "unknown database type ftp://"),
         ("sho\np.db", "printable"),
     ],
 )
@@ -93,14 +93,14 @@ def test_what_can_be_no_database_is_refused_in_one_line_without_its_password(
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1), st.text(st.characters(codec="utf-8")))
 def test_a_locator_brings_back_what_was_asked(sql: str, reading: str):
-    locator = HERE.locator(Asked(sql, reading))
+    locator = HERE.locator(DatabaseQuery(sql, reading))
     assert "#" not in locator
-    back = HERE.asked(f"{locator}#row=3")
+    back = HERE.parse_locator(f"{locator}#row=3")
     assert back is not None
     assert back.sql == sql
 
 
 def test_a_locator_of_another_database_is_not_answered():
-    assert HERE.asked("sqlite:///other.db?query=SELECT%201") is None
-    assert HERE.asked("sqlite:///shop.db") is None
-    assert HERE.asked("https://example.org/?query=SELECT%201") is None
+    assert HERE.parse_locator("sqlite:///other.db?query=SELECT%201") is None
+    assert HERE.parse_locator("sqlite:///shop.db") is None
+    assert HERE.parse_locator("https://example.org/?query=SELECT%201") is None

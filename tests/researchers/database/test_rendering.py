@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 
 from marchwarden.contract import Authority
-from marchwarden.researchers.database.jobs import Engine, Rows, Target, Value
-from marchwarden.researchers.database.location import Asked, Database
-from marchwarden.researchers.database.rendering import rendered, row_hash, sentence
+from marchwarden.researchers.database.jobs import CellValue, Engine, ResultRows, Target
+from marchwarden.researchers.database.location import Database, DatabaseQuery
+from marchwarden.researchers.database.rendering import answer_sentence, render_document, row_hash
 
 SHOP = Database(Target(Engine.SQLITE, "/home/shop.db"), "sqlite:///shop.db", "shop.db")
-ASKED = Asked("SELECT name, spent FROM customer", "the customers and what they spent")
-ROWS = Rows(("name", "spent"), (("Ana", 120.5), ("Bruno", None), ("Eve\x1b[2J\u202e", True)))
+ASKED = DatabaseQuery("SELECT name, spent FROM customer", "the customers and what they spent")
+ROWS = ResultRows(("name", "spent"), (("Ana", 120.5), ("Bruno", None), ("Eve\x1b[2J\u202e", True)))
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
@@ -31,13 +31,13 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
     ],
 )
 def test_the_first_line_says_the_answer(
-    reading: str, columns: tuple[str, ...], rows: tuple[tuple[Value, ...], ...], said: str
+    reading: str, columns: tuple[str, ...], rows: tuple[tuple[CellValue, ...], ...], said: str
 ):
-    assert sentence(Asked("SELECT 1", reading), Rows(columns, rows)) == said
+    assert answer_sentence(DatabaseQuery("SELECT 1", reading), ResultRows(columns, rows)) == said
 
 
 def test_a_document_holds_a_line_a_row_and_points_at_each():
-    document = rendered(SHOP, ASKED, ROWS, NOON)
+    document = render_document(SHOP, ASKED, ROWS, NOON)
     assert document.text.split("\n") == [
         "The customers and what they spent: 3 rows.",
         "name: Ana; spent: 120.5",
@@ -53,7 +53,7 @@ def test_a_document_holds_a_line_a_row_and_points_at_each():
 
 
 def test_the_content_is_the_query_its_rows_and_the_time():
-    content = json.loads(rendered(SHOP, ASKED, ROWS, NOON).content)
+    content = json.loads(render_document(SHOP, ASKED, ROWS, NOON).content)
     assert content["query"] == ASKED.sql
     assert content["rows"][0] == ["Ana", 120.5]
     assert content["row_hash"] == row_hash(ROWS)
@@ -61,14 +61,14 @@ def test_the_content_is_the_query_its_rows_and_the_time():
 
 
 def test_the_same_data_gives_the_same_text_at_any_time():
-    one, other = rendered(SHOP, ASKED, ROWS, NOON), rendered(SHOP, ASKED, ROWS, NOON.replace(year=2030))
+    one, other = render_document(SHOP, ASKED, ROWS, NOON), render_document(SHOP, ASKED, ROWS, NOON.replace(year=2030))
     assert one.text_hash == other.text_hash
     assert one.content_hash != other.content_hash
-    changed = rendered(SHOP, ASKED, Rows(ROWS.columns, ROWS.rows[:2]), NOON)
+    changed = render_document(SHOP, ASKED, ResultRows(ROWS.columns, ROWS.rows[:2]), NOON)
     assert changed.text_hash != one.text_hash
 
 
 def test_rows_that_were_left_out_are_told():
-    text = rendered(SHOP, ASKED, Rows(("a", "b"), ((1, 2), (3, 4)), cut=True), NOON).text
+    text = render_document(SHOP, ASKED, ResultRows(("a", "b"), ((1, 2), (3, 4)), cut=True), NOON).text
     assert "more than 2 rows" in text
     assert "more were left out" in text

@@ -20,5 +20,5 @@ async def test_it_answers_over_mcp(shop: Path, tmp_path: Path):
 def test_a_database_that_is_none_is_a_usage_error_in_one_line():
     ended = CliRunner().invoke(serve_database, ["--db", "ftp://ann:secret@host/shop"])
     assert ended.exit_code == 2
-    assert "no database is known by ftp://" in ended.output
+    assert "unknown database type ftp://" in ended.output
     assert "secret" not in ended.output

@@ -11,7 +11,7 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.researchers.database.tools import DatabaseSource
 
 COUNT = "SELECT COUNT(*) FROM customer WHERE country = 'Brazil'"
@@ -28,7 +28,7 @@ def a_source(shop: Path) -> DatabaseSource:
 async def test_a_statement_comes_to_itself_and_its_locator_runs_it_again(shop: Path):
     source = a_source(shop)
     (hit,) = await source.search(Query(f"{COUNT}; -- how many"))
-    assert hit.locator == Database.at(shop, {}).locator(Asked(COUNT))
+    assert hit.locator == Database.at(shop, {}).locator(DatabaseQuery(COUNT))
     one, other = await source.fetch(hit), await source.fetch(Hit(f"{hit.locator}#row=1"))
     assert one.text.startswith(f"The result of {COUNT} is 2.")
     assert one.text_hash == other.text_hash
@@ -77,7 +77,7 @@ async def test_a_statement_that_is_not_let_through_is_told_with_its_reason(sql: 
         await source.search(Query(sql, question="How many customers are there?"))
     assert caught.value.category is category
     with pytest.raises(SourceError, match=r"^shop\.sqlite: "):
-        await source.fetch(Hit(Database.at(shop, {}).locator(Asked(sql))))
+        await source.fetch(Hit(Database.at(shop, {}).locator(DatabaseQuery(sql))))
 
 
 async def test_a_statement_with_a_mistake_is_told_when_it_is_run(shop: Path):

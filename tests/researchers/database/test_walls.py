@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.researchers.database.engines import Opened, opened
-from marchwarden.researchers.database.jobs import Engine, Errand, Job, Limits, Reason, Refused, Target
-from marchwarden.researchers.database.sql_guard import checked
-from marchwarden.researchers.database.worker import answered
+from marchwarden.researchers.database.engines import OpenDatabase, open_database
+from marchwarden.researchers.database.jobs import (
+    DatabaseJob,
+    Engine,
+    JobKind,
+    QueryLimits,
+    QueryRefused,
+    Reason,
+    Target,
+)
+from marchwarden.researchers.database.sql_guard import check_sql
+from marchwarden.researchers.database.worker import execute_job
 from tests.researchers.database.hostile import (
     DUCKDB_FORBIDDEN,
     DUCKDB_HEAVY,
@@ -24,7 +32,7 @@ from tests.researchers.database.houses import PostgresHouse, a_duckdb_file, a_sq
 SECONDS = 0.1
 SOME = 8
 MARGIN = 3.0
-TIGHT = Limits(seconds=SECONDS, rows=20, memory=2 << 30)
+TIGHT = QueryLimits(seconds=SECONDS, rows=20, memory=2 << 30)
 RELATIONS = frozenset({"customer", "invoice", "number", "rich", "public.customer", "main.customer"})
 
 
@@ -43,8 +51,8 @@ def test_the_parser_lets_no_hostile_statement_through(dialect: str, hostile: tup
 
 def is_let_through(sql: str, dialect: str) -> bool:
     try:
-        checked(sql, dialect, RELATIONS)
-    except Refused:
+        check_sql(sql, dialect, RELATIONS)
+    except QueryRefused:
         return False
     return True
 
@@ -52,17 +60,17 @@ def is_let_through(sql: str, dialect: str) -> bool:
 def outcome_of(sql: str, target: Target) -> Reason | None:
     """Why it was refused by all walls, which took no longer than they should."""
     began = time.monotonic()
-    outcome = answered(Job(Errand.RUN, target, TIGHT, sql))
+    outcome = execute_job(DatabaseJob(JobKind.RUN, target, TIGHT, sql))
     assert time.monotonic() - began < SECONDS + MARGIN
     return outcome.refusal.reason if outcome.refusal else None
 
 
-def provoke(engine: Opened, sql: str) -> str:
+def provoke(engine: OpenDatabase, sql: str) -> str:
     """What the engine alone gives out for a statement, in time."""
     began = time.monotonic()
     try:
         said = str(engine.rows(sql, 20, SECONDS))
-    except Refused as refused:
+    except QueryRefused as refused:
         said = refused.detail
     assert time.monotonic() - began < SECONDS + MARGIN
     return said
@@ -92,7 +100,7 @@ def test_no_hostile_statement_writes_a_file_or_outlives_its_limit(
         assert outcome_of(_named(sql, names), target) in {Reason.FORBIDDEN, Reason.MALFORMED}, sql
     for sql in heavy:
         assert outcome_of(sql, target) is Reason.TOO_MUCH, sql
-    alone = opened(target, SECONDS, TIGHT.memory)
+    alone = open_database(target, SECONDS, TIGHT.memory)
     for sql in {*forbidden, *heavy}.difference(GREEDY):
         assert "the,secret" not in provoke(alone, _named(sql, names)), sql
     alone.close()
@@ -106,7 +114,7 @@ def test_no_hostile_statement_changes_a_server_or_outlives_its_limit(user: str, 
     secret.chmod(0o644)
     names = {"outside": str(postgres.folder / "data" / "loot"), "secret": str(secret)}
     before = postgres.state()
-    alone = opened(postgres.target(user), SECONDS + MARGIN, TIGHT.memory)
+    alone = open_database(postgres.target(user), SECONDS + MARGIN, TIGHT.memory)
     for sql in {*POSTGRES_FORBIDDEN, *POSTGRES_HEAVY}.difference(GREEDY):
         assert "the,secret" not in provoke(alone, _named(sql, names)), sql
     alone.close()

@@ -15,11 +15,11 @@ from marchwarden.core.notebook import Query
 from marchwarden.core.passages import split
 from marchwarden.errors import StorageError
 from marchwarden.extraction import extract
-from marchwarden.researchers.files.bm25 import Scorer, Statistics, Words
-from marchwarden.researchers.files.models import Batch, Entry
+from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, TermAnalyzer
+from marchwarden.researchers.files.models import IndexBatch, IndexEntry
 from marchwarden.researchers.files.postings import Postings
-from marchwarden.researchers.files.store import Settled, Store
-from marchwarden.researchers.files.update import settle
+from marchwarden.researchers.files.store import IndexedDocument, IndexStore
+from marchwarden.researchers.files.update import index_pending
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, note, source
 
 ROOT = Path(__file__).parents[3]
@@ -142,25 +142,27 @@ async def test_a_killed_run_is_not_started_over(step: int, tmp_path: Path) -> No
     assert resumed.notices() == []
 
 
-class TornStore(Store):
+class TornStore(IndexStore):
     """Dies after the postings were committed and before the store knows."""
 
-    def settle(self, settled: Iterable[Settled], doomed: Iterable[int]) -> None:
+    def mark_indexed(self, indexed: Iterable[IndexedDocument], doomed_ids: Iterable[int]) -> None:
         raise StorageError("torn")
 
 
 def test_a_run_killed_between_the_two_commits_counts_nothing_twice(tmp_path: Path) -> None:
-    batch = Batch(
-        entries=[Entry(f"{number}.md", "", f"{number}", extract(note(number).encode(), "a.md")) for number in range(5)]
+    batch = IndexBatch(
+        entries=[
+            IndexEntry(f"{number}.md", "", f"{number}", extract(note(number).encode(), "a.md")) for number in range(5)
+        ]
     )
-    torn, postings, words = TornStore(tmp_path / "store"), Postings(tmp_path / "postings"), Words()
+    torn, postings, words = TornStore(tmp_path / "store"), Postings(tmp_path / "postings"), TermAnalyzer()
     torn.record(batch)
     with pytest.raises(StorageError):
-        settle(torn, postings, words, lambda: None)
+        index_pending(torn, postings, words, lambda: None)
     postings.release()
     held = postings.statistics(["apples"], 0).passages
-    store = Store(tmp_path / "store")
-    settle(store, postings, words, lambda: None)
+    store = IndexStore(tmp_path / "store")
+    index_pending(store, postings, words, lambda: None)
     postings.release()
     assert postings.statistics(["apples"], 0).passages == held == sum(len(split(note(number))) for number in range(5))
     assert list(store.pending()) == []
@@ -283,31 +285,32 @@ def test_a_full_disk_leaves_what_is_there_and_says_so(limit: int, tmp_path: Path
 
 
 def test_our_score_is_the_engines_where_nothing_was_deleted(tmp_path: Path) -> None:
-    words, postings = Words(), Postings(tmp_path)
-    texts = [words.of(note(number) * (number % 7 + 1)) for number in range(60)]
+    words, postings = TermAnalyzer(), Postings(tmp_path)
+    texts = [words.analyze(note(number) * (number % 7 + 1)) for number in range(60)]
     for number, text in enumerate(texts):
         postings.add(number, [text])
     postings.commit()
-    terms = words.asked("Where did the old lighthouse burn beside the railway?")
+    terms = words.query_terms("Where did the old lighthouse burn beside the railway?")
     own = postings.statistics(terms, sum(map(len, texts)))
-    best = postings.best(terms, Scorer(terms, own), own)
+    best = postings.find_best(terms, Bm25Scorer(terms, own), own)
     assert len(best) > 20
     assert all(one.estimate == pytest.approx(one.score, rel=1e-5) for one in best)
     postings.release()
 
 
 def test_passages_the_engine_underrates_are_still_among_the_best(tmp_path: Path) -> None:
-    words, postings = Words(), Postings(tmp_path)
+    words, postings = TermAnalyzer(), Postings(tmp_path)
     for number in range(300):
-        postings.add(number, [words.of(f"common word{number % 3} " + "filler " * (number % 40))])
+        postings.add(number, [words.analyze(f"common word{number % 3} " + "filler " * (number % 40))])
     postings.commit()
-    terms = words.asked("common word1")
+    terms = words.query_terms("common word1")
     own = postings.statistics(terms, 6000)
     turned = Statistics(own.passages, own.words, {**own.frequencies, "common": 1, "word1": 300})
-    best = {one.document for one in postings.best(terms, Scorer(terms, turned), own)}
-    scorer = Scorer(terms, turned)
+    best = {one.document for one in postings.find_best(terms, Bm25Scorer(terms, turned), own)}
+    scorer = Bm25Scorer(terms, turned)
     scores = {
-        number: scorer.score(words.of(f"common word{number % 3} " + "filler " * (number % 40))) for number in range(300)
+        number: scorer.score(words.analyze(f"common word{number % 3} " + "filler " * (number % 40)))
+        for number in range(300)
     }
     floor = sorted(scores.values(), reverse=True)[63]
     assert best == {number for number, score in scores.items() if score >= floor}
@@ -315,7 +318,7 @@ def test_passages_the_engine_underrates_are_still_among_the_best(tmp_path: Path)
 
 
 def test_stop_words_count_only_when_there_is_nothing_else() -> None:
-    words = Words()
-    assert words.asked("What is the budget's Reserve, and the budgets?") == ["budget", "reserv"]
-    assert words.asked("to be or not to be") == ["be", "not", "or", "to"]
-    assert words.of("Café_au lait") == ["cafe", "au", "lait"]
+    words = TermAnalyzer()
+    assert words.query_terms("What is the budget's Reserve, and the budgets?") == ["budget", "reserv"]
+    assert words.query_terms("to be or not to be") == ["be", "not", "or", "to"]
+    assert words.analyze("Café_au lait") == ["cafe", "au", "lait"]

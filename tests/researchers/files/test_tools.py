@@ -15,7 +15,7 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, longer_pause
+from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, rescan_factor
 from tests.extraction import samples
 from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
 
@@ -145,7 +145,7 @@ async def test_everything_that_is_left_out_is_reported_and_nothing_is_fatal(tmp_
         (folder / hidden).mkdir()
         (folder / hidden / "hidden.txt").write_text("hidden words")
     (folder / ".env").write_text("KEY=words")
-    files = source(folder, tmp_path / "index", largest_file=1000)
+    files = source(folder, tmp_path / "index", max_file_bytes=1000)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(folder / "socket"))
         hits = [hit.locator for hit in await files.search(Query("words secret x oddly"))]
@@ -235,7 +235,7 @@ async def test_a_warm_source_looks_at_its_folder_again_only_after_a_while(tmp_pa
 
 @pytest.mark.parametrize(("took", "times"), [(0.0, 1), (0.1, 1), (0.5, 5), (1.5, 15), (3600.0, 30)])
 def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(took: float, times: float) -> None:
-    assert longer_pause(took) == pytest.approx(times)
+    assert rescan_factor(took) == pytest.approx(times)
 
 
 async def test_after_a_long_look_new_files_wait_for_the_longer_pause(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ async def test_after_a_long_look_new_files_wait_for_the_longer_pause(tmp_path: P
     files = slow(tmp_path, clock, seconds=1.0)
     assert await found(files, "note") == ["note000.md"]
     fill(tmp_path / "shelf", 2)
-    clock.now += RESCAN_SECONDS * longer_pause(1.0) - 0.1
+    clock.now += RESCAN_SECONDS * rescan_factor(1.0) - 0.1
     assert await found(files, "note") == ["note000.md"]
     clock.now += 0.2
     assert sorted(await found(files, "note")) == ["note000.md", "note001.md"]

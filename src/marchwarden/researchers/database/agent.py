@@ -53,4 +53,4 @@ class DatabaseResearcher(Investigator):
         address, shown = settings.get("database"), settings.get("shown")
         if not isinstance(address, str) or not isinstance(shown, str):
             raise MalformedTrace("the trace does not say which database its researcher had")
-        return cls(Database.again(address, shown, environ), mind=mind, trace_dir=trace_dir)
+        return cls(Database.from_trace(address, shown, environ), mind=mind, trace_dir=trace_dir)

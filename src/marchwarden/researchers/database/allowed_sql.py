@@ -1,7 +1,8 @@
-"""What a statement may be made of: the constructs and functions that only read and only compute. All else is refused.
+"""The SQL constructs and functions that a statement may use: those that only read and compute. All others are refused.
 
-Constructs go by sqlglot's names for them; functions it has no construct for go by their own, engine by engine. Left out
-on purpose, beside whatever writes, waits or reaches out: what makes much out of little (`repeat`, `generate_series`).
+Constructs are listed by their sqlglot class, other functions by name for each engine. Functions that create large
+values from small ones (`repeat`, `generate_series`) are left out on purpose, like all that write, wait or access files
+and the network.
 """
 
 from collections.abc import Mapping
@@ -89,9 +90,9 @@ _BUILT_INTO_SQLITE: Final = """
     rtrim sign sin sqrt substring sum tan trim trunc upper -> ->>
 """
 SQLITE_FUNCTIONS: Final = FUNCTIONS["sqlite"] | frozenset(_BUILT_INTO_SQLITE.split())
-"""The same wall again for SQLite's authorizer, which knows the names that SQLite itself resolves."""
+"""The same list for SQLite's authorizer, which sees the names that SQLite itself resolves."""
 
-SPOKEN: Final[Mapping[str, str]] = {
+SQLGLOT_DIALECTS: Final[Mapping[str, str]] = {
     "mysql": "mysql",
     "mariadb": "mysql",
     "mssql": "tsql",
@@ -103,4 +104,4 @@ SPOKEN: Final[Mapping[str, str]] = {
     "clickhouse": "clickhouse",
     "trino": "trino",
 }
-"""What sqlglot calls the SQL of a dialect of SQLAlchemy's."""
+"""sqlglot dialect by SQLAlchemy dialect."""

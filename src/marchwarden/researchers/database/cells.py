@@ -1,4 +1,4 @@
-"""What a database keeps in a cell, as a value JSON can hold. Long texts are cut, bytes are named by size and hash."""
+"""Convert cells to JSON values. Long texts are truncated; binary values become their size and hash."""
 
 import hashlib
 import json
@@ -8,26 +8,28 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from marchwarden.researchers.database.jobs import Rows, Value
+from marchwarden.researchers.database.jobs import CellValue, ResultRows
 
-LONGEST_CELL: Final = 2_000
+MAX_CELL_LENGTH: Final = 2_000
 _LARGEST_NUMBER: Final = 1 << 63
 
 
-def kept(columns: Iterable[str], rows: Sequence[Sequence[object]], most: int, size: int) -> Rows:
-    """At most so many rows, of at most so many characters together."""
-    plain: list[tuple[Value, ...]] = []
-    left = size
-    for row in rows[:most]:
-        cells = tuple(map(cell, row))
+def to_result_rows(
+    columns: Iterable[str], rows: Sequence[Sequence[object]], max_rows: int, max_size: int
+) -> ResultRows:
+    """Convert rows up to `max_rows` and up to `max_size` characters in total."""
+    converted: list[tuple[CellValue, ...]] = []
+    left = max_size
+    for row in rows[:max_rows]:
+        cells = tuple(map(to_cell_value, row))
         left -= sum(len(str(each)) for each in cells)
         if left < 0:
             break
-        plain.append(cells)
-    return Rows(tuple(map(str, columns)), tuple(plain), cut=len(plain) < len(rows))
+        converted.append(cells)
+    return ResultRows(tuple(map(str, columns)), tuple(converted), cut=len(converted) < len(rows))
 
 
-def cell(value: object) -> Value:
+def to_cell_value(value: object) -> CellValue:
     match value:
         case None | bool():
             return value
@@ -35,11 +37,11 @@ def cell(value: object) -> Value:
             return value
         case float() if math.isfinite(value):
             return value
-    text = _written(value)
-    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]} [...]"
+    text = _to_text(value)
+    return text if len(text) <= MAX_CELL_LENGTH else f"{text[:MAX_CELL_LENGTH]} [...]"
 
 
-def _written(value: object) -> str:
+def _to_text(value: object) -> str:
     match value:
         case Decimal():
             return format(value, "f")

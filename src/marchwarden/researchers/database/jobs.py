@@ -1,6 +1,6 @@
-"""What is asked of the child process that speaks to the database, and what it answers. Plain data, sent as JSON.
+"""The messages between the researcher and the child process that accesses the database. Sent as JSON.
 
-Knows no pydantic: the child starts for every statement, and starts quickly.
+Does not import pydantic: a child starts for every statement and must start quickly.
 """
 
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from marchwarden.researchers.database.models import Schema
 
-Value = str | int | float | bool | None
-"""What a cell becomes: whatever JSON can say of it."""
+CellValue = str | int | float | bool | None
+"""A cell as a JSON value."""
 
 
 class Engine(StrEnum):
@@ -19,8 +19,8 @@ class Engine(StrEnum):
     OTHER = "other"
 
 
-class Errand(StrEnum):
-    """`SCHEMA`: say what the database is made of. `CHECK`: say whether a statement would be run. `RUN`: run it."""
+class JobKind(StrEnum):
+    """`SCHEMA` reads the schema, `CHECK` checks whether a statement is allowed, `RUN` runs it."""
 
     SCHEMA = "schema"
     CHECK = "check"
@@ -28,7 +28,7 @@ class Errand(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why there is no answer: it may not be done, it cannot be understood, it takes too much, or nobody is there."""
+    """Why a job failed: not allowed, not valid SQL, over a limit, or the database cannot be reached."""
 
     FORBIDDEN = "forbidden"
     MALFORMED = "malformed"
@@ -37,8 +37,8 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How long a statement may take, how many rows and bytes it may bring, how much memory its process may have."""
+class QueryLimits:
+    """Limits for one statement: time, rows and characters of the result, and memory of its process."""
 
     seconds: float = 10.0
     rows: int = 200
@@ -49,7 +49,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Target:
-    """Which database. `address` is a path or a URL without its password."""
+    """The database to access. `address` is a path, or a URL without its password."""
 
     engine: Engine
     address: str
@@ -57,19 +57,19 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Job:
-    errand: Errand
+class DatabaseJob:
+    kind: JobKind
     target: Target
-    limits: Limits
+    limits: QueryLimits
     sql: str = ""
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What a statement gave. `cut`: there were more rows than the limits let through."""
+class ResultRows:
+    """The result of a statement. `cut` says that rows over the limits were left out."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[CellValue, ...], ...]
     cut: bool = False
 
 
@@ -80,18 +80,18 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The answer to a job: what was asked for, or the refusal. `sql` is the statement as it would be run."""
+class JobOutcome:
+    """The result of a job, or the reason it failed. `sql` is the statement without comments."""
 
     schema: Schema | None = None
     sql: str = ""
-    rows: Rows | None = None
+    rows: ResultRows | None = None
     refusal: Refusal | None = None
     notices: tuple[str, ...] = ()
 
 
-class Refused(Exception):
-    """Something is not done, and why. Never leaves the child: it crosses the pipe as a `Refusal`."""
+class QueryRefused(Exception):
+    """A job cannot be done. Raised only in the child, which sends it to the parent as a `Refusal`."""
 
     def __init__(self, detail: str, reason: Reason = Reason.FORBIDDEN) -> None:
         super().__init__(detail)

@@ -1,4 +1,4 @@
-"""The nouns of the database researcher: what a database is made of, and a statement one might run on it."""
+"""Data types of the database researcher: the schema of a database, and a statement on it."""
 
 import re
 from collections.abc import Sequence
@@ -7,55 +7,55 @@ from enum import StrEnum
 from typing import Final
 
 
-class Kind(StrEnum):
-    """What sort of thing a column holds, whatever its engine calls it."""
+class ColumnKind(StrEnum):
+    """The kind of values in a column, independent of the engine. The values appear in the prompts of minds."""
 
     TEXT = "text"
     NUMBER = "number"
-    MOMENT = "moment"
-    TRUTH = "truth"
+    DATETIME = "moment"
+    BOOLEAN = "truth"
     OTHER = "other"
 
 
 _KINDS: Final = (
-    (Kind.TRUTH, re.compile(r"\bbool(?:ean)?\b")),
-    (Kind.MOMENT, re.compile(r"\b(?:date|datetime|time|timetz|timestamp|timestamptz|year)\w*")),
+    (ColumnKind.BOOLEAN, re.compile(r"\bbool(?:ean)?\b")),
+    (ColumnKind.DATETIME, re.compile(r"\b(?:date|datetime|time|timetz|timestamp|timestamptz|year)\w*")),
     (
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         re.compile(
             r"\b(?:u?(?:tiny|small|medium|big|huge)?int(?:eger)?\d*|numeric|number|decimal|dec|real|float\d*|double|money"
             r"|(?:small|big)?serial\d*|currency)\b"
         ),
     ),
     (
-        Kind.TEXT,
+        ColumnKind.TEXT,
         re.compile(r"\b(?:\w*char\w*|character|\w*text|n?clob|string|uuid|name|enum|bpchar|citext|url|email)\b"),
     ),
 )
 
 
-def kind_of(declared: str) -> Kind:
-    """The kind of a declared type; OTHER for arrays, documents, bytes and whatever is not known."""
+def kind_from_type(declared: str) -> ColumnKind:
+    """Return the kind of a declared type; OTHER for arrays, JSON, binary and unknown types."""
     name = declared.casefold().replace("_", " ")
     if name.endswith("]"):
-        return Kind.OTHER
-    return next((kind for kind, words in _KINDS if words.search(name)), Kind.OTHER)
+        return ColumnKind.OTHER
+    return next((kind for kind, words in _KINDS if words.search(name)), ColumnKind.OTHER)
 
 
-def kind_met(values: Sequence[object]) -> Kind:
-    """The kind of a column that declares none, from what was met in it."""
-    met = [value for value in values if value is not None]
-    if met and all(isinstance(value, int | float) and not isinstance(value, bool) for value in met):
-        return Kind.NUMBER
-    return Kind.TEXT if met and all(isinstance(value, str) for value in met) else Kind.OTHER
+def kind_from_values(values: Sequence[object]) -> ColumnKind:
+    """Return the kind of a column without a declared type, from some of its values."""
+    given = [value for value in values if value is not None]
+    if given and all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
+        return ColumnKind.NUMBER
+    return ColumnKind.TEXT if given and all(isinstance(value, str) for value in given) else ColumnKind.OTHER
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `values` are some of the different values in it; all of them where `complete`."""
+    """One column. `values` are some of its distinct values, or all of them if `complete`."""
 
     name: str
-    kind: Kind = Kind.TEXT
+    kind: ColumnKind = ColumnKind.TEXT
     declared: str = ""
     comment: str = ""
     is_key: bool = False
@@ -65,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Reference:
-    """A foreign key: this column holds values of that column of another table."""
+    """A foreign key: `column` refers to the column `target` of another table."""
 
     column: str
     table: str
@@ -86,7 +86,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Schema:
-    """What a database is made of. `dialect` is the name its SQL goes by: sqlite, duckdb, postgres."""
+    """The tables of a database. `dialect` is sqlglot's name for its SQL: sqlite, duckdb, postgres."""
 
     dialect: str
     tables: tuple[Table, ...]
@@ -96,9 +96,9 @@ class Schema:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """One SELECT, what it asks for in plain words ("the number of customers whose country is Brazil"), and how surely
-    it is what a question wanted (0 to 1).
+class SqlStatement:
+    """One SELECT. `reading` is its meaning in plain words ("the number of customers whose country is Brazil"), `score`
+    how likely it is what the question asks for (0 to 1).
     """
 
     sql: str

@@ -1,7 +1,7 @@
-"""An answer of a database as a document: a sentence that says it, a line a row, and a hash of all rows.
+"""Render the result of a statement as a document: a sentence with the answer, a line per row, and a hash of all rows.
 
-The text depends on the data alone, so that the same data always gives the same text; the time of the snapshot is in the
-content beside it.
+The text depends only on the data, so the same data always gives the same text. The time of the snapshot is part of the
+content, not of the text.
 """
 
 import hashlib
@@ -12,41 +12,39 @@ from typing import Final
 
 from marchwarden.contract import Authority
 from marchwarden.core.notebook import Document, Mark
-from marchwarden.researchers.database.jobs import Rows, Value
-from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.researchers.database.jobs import CellValue, ResultRows
+from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
-LONGEST_CELL: Final = 200
-LONGEST_READING: Final = 240
-MOST_LISTED: Final = 12
-_DIGITS: Final = 10
+MAX_CELL_LENGTH: Final = 200
+MAX_READING_LENGTH: Final = 240
+MAX_LISTED_VALUES: Final = 12
+_MAX_DECIMALS: Final = 10
 
 
-def rendered(database: Database, asked: Asked, found: Rows, taken_at: datetime) -> Document:
-    """The document of a statement's rows, each of which can be pointed at: `#row=3`."""
-    lines = [sentence(asked, found), *(_line(found.columns, row) for row in found.rows)]
-    seal = row_hash(found)
-    lines.append(
-        f"Row hash of {pluralize(len(found.rows), 'row')}{', more were left out' if found.cut else ''}: {seal}"
-    )
-    starts = _starts(lines)
+def render_document(database: Database, query: DatabaseQuery, result: ResultRows, taken_at: datetime) -> Document:
+    """Render rows as a document. A citation can point at each row: `#row=3`."""
+    lines = [answer_sentence(query, result), *(_format_row(result.columns, row) for row in result.rows)]
+    rows_hash, omitted = row_hash(result), ", more were left out" if result.cut else ""
+    lines.append(f"Row hash of {pluralize(len(result.rows), 'row')}{omitted}: {rows_hash}")
+    starts = _line_starts(lines)
     marks = [Mark(start, f"row={at}") for at, start in enumerate(starts[1:-1], 1)]
     content = {
         "database": database.shown,
-        "query": asked.sql,
-        "columns": found.columns,
-        "rows": found.rows,
-        "cut": found.cut,
-        "row_hash": seal,
+        "query": query.sql,
+        "columns": result.columns,
+        "rows": result.rows,
+        "cut": result.cut,
+        "row_hash": rows_hash,
         "taken_at": taken_at.isoformat(),
     }
     return Document(
         source="database",
-        locator=database.locator(asked),
+        locator=database.locator(query),
         content=json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode(),
         text="\n".join(lines),
-        title=title_of(database, asked),
+        title=document_title(database, query),
         media_type="application/json",
         layout="lines",
         marks=(*marks, Mark(starts[-1], "hash")),
@@ -54,56 +52,56 @@ def rendered(database: Database, asked: Asked, found: Rows, taken_at: datetime) 
     )
 
 
-def title_of(database: Database, asked: Asked) -> str:
-    return f"{one_line(database.name, 80)}: {_meaning(asked)}"
+def document_title(database: Database, query: DatabaseQuery) -> str:
+    return f"{one_line(database.name, 80)}: {_describe(query)}"
 
 
-def row_hash(found: Rows) -> str:
-    """Of columns and rows in their order, whenever they were read."""
-    said = json.dumps([found.columns, found.rows], ensure_ascii=False, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()}"
+def row_hash(result: ResultRows) -> str:
+    """Hash the columns and rows in order, independent of the time they were read."""
+    encoded = json.dumps([result.columns, result.rows], ensure_ascii=False, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(encoded.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def sentence(asked: Asked, found: Rows) -> str:
-    """The answer in one sentence, for whoever quotes only that."""
-    meaning, said = _meaning(asked), " are" if asked.reading else ":"
-    subject = meaning[:1].upper() + meaning[1:]
-    values = [_shown(row[0]) for row in found.rows] if len(found.columns) == 1 else []
-    match (len(found.rows), values):
+def answer_sentence(query: DatabaseQuery, result: ResultRows) -> str:
+    """Write the answer as one sentence that can be quoted alone."""
+    description, verb = _describe(query), " are" if query.reading else ":"
+    subject = description[:1].upper() + description[1:]
+    values = [_format_value(row[0]) for row in result.rows] if len(result.columns) == 1 else []
+    match (len(result.rows), values):
         case (0, _):
             return f"{subject}: there is no such row."
         case (1, [value]):
             return f"{subject} is {value}."
         case (1, _):
-            return f"{subject}: {_line(found.columns, found.rows[0])}."
-        case (many, [_, *_]) if many <= MOST_LISTED:
-            return f"{subject}{said} {', '.join(values[:-1])} and {values[-1]}."
-        case (many, _):
-            return f"{subject}: {'more than ' if found.cut else ''}{pluralize(many, 'row')}."
+            return f"{subject}: {_format_row(result.columns, result.rows[0])}."
+        case (count, [_, *_]) if count <= MAX_LISTED_VALUES:
+            return f"{subject}{verb} {', '.join(values[:-1])} and {values[-1]}."
+        case (count, _):
+            return f"{subject}: {'more than ' if result.cut else ''}{pluralize(count, 'row')}."
 
 
-def _meaning(asked: Asked) -> str:
-    return one_line(asked.reading or f"the result of {asked.sql}", LONGEST_READING)
+def _describe(query: DatabaseQuery) -> str:
+    return one_line(query.reading or f"the result of {query.sql}", MAX_READING_LENGTH)
 
 
-def _line(columns: Sequence[str], row: Sequence[Value]) -> str:
+def _format_row(columns: Sequence[str], row: Sequence[CellValue]) -> str:
     named = zip(columns, row, strict=True)
-    return "; ".join(f"{one_line(column, LONGEST_CELL)}: {_shown(value)}" for column, value in named)
+    return "; ".join(f"{one_line(column, MAX_CELL_LENGTH)}: {_format_value(value)}" for column, value in named)
 
 
-def _shown(value: Value) -> str:
+def _format_value(value: CellValue) -> str:
     match value:
         case None:
             return "not given"
         case bool():
             return "yes" if value else "no"
         case float():
-            return repr(round(value, _DIGITS))
+            return repr(round(value, _MAX_DECIMALS))
         case _:
-            return one_line(str(value), LONGEST_CELL) or "empty"
+            return one_line(str(value), MAX_CELL_LENGTH) or "empty"
 
 
-def _starts(lines: Sequence[str]) -> list[int]:
+def _line_starts(lines: Sequence[str]) -> list[int]:
     starts, at = [], 0
     for line in lines:
         starts.append(at)

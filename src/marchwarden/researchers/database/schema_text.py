@@ -1,4 +1,4 @@
-"""The schema in words: what a mind must know to write a query. Short; what it must leave out, it leaves out in turn."""
+"""Describe a schema for a mind that writes SQL. A description that is too long leaves out details step by step."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,45 +6,50 @@ from typing import Final
 from marchwarden.researchers.database.models import Column, Schema, Table
 from marchwarden.text.sanitize import one_line
 
-LONGEST: Final = 6_000
-_LONGEST_VALUE: Final = 40
-_LONGEST_COMMENT: Final = 100
-_SAMPLES: Final = (5, 3, 1, 0)
+MAX_LENGTH: Final = 6_000
+_MAX_VALUE_LENGTH: Final = 40
+_MAX_COMMENT_LENGTH: Final = 100
+_SAMPLE_COUNTS: Final = (5, 3, 1, 0)
 
 
-def guide(schema: Schema, longest: int = LONGEST) -> str:
-    """As many sample values as fit, then no comments, then as many tables as fit."""
-    opening = (
+def describe_schema(schema: Schema, max_length: int = MAX_LENGTH) -> str:
+    """Describe all tables in at most `max_length` characters: first drop sample values, then comments, then tables."""
+    introduction = (
         f"A query is one SELECT statement in the SQL of {schema.dialect}; nothing else is run. "
         "A plain question in words is understood too. The tables:"
     )
-    for samples, commented in (*((few, True) for few in _SAMPLES), (0, False)):
-        text = "\n".join([opening, *(_told(table, samples, commented=commented) for table in schema.tables)])
-        if len(text) <= longest:
+    for samples, with_comments in (*((count, True) for count in _SAMPLE_COUNTS), (0, False)):
+        text = "\n".join(
+            [introduction, *(_describe_table(table, samples, with_comments=with_comments) for table in schema.tables)]
+        )
+        if len(text) <= max_length:
             return text
-    return text[: text.rfind("\n", 0, longest - 60)] + "\nMore tables are left out here."
+    return text[: text.rfind("\n", 0, max_length - 60)] + "\nMore tables are left out here."
 
 
-def _told(table: Table, samples: int, *, commented: bool) -> str:
+def _describe_table(table: Table, samples: int, *, with_comments: bool) -> str:
     rows = "" if table.rows is None else f" ({table.rows} rows)"
-    comment = f" -- {one_line(table.comment, _LONGEST_COMMENT)}" if commented and table.comment else ""
-    columns = ", ".join(" ".join(_column(column, samples, commented=commented)) for column in table.columns)
-    references = "".join(
-        f"; {_name(each.column)} references {_name(each.table)}.{_name(each.target)}" for each in table.references
+    comment = f" -- {one_line(table.comment, _MAX_COMMENT_LENGTH)}" if with_comments and table.comment else ""
+    columns = ", ".join(
+        " ".join(_describe_column(column, samples, with_comments=with_comments)) for column in table.columns
     )
-    return f"table {_name(table.name)}{rows}: {columns}{references}{comment}"
+    references = "".join(
+        f"; {_quote_name(each.column)} references {_quote_name(each.table)}.{_quote_name(each.target)}"
+        for each in table.references
+    )
+    return f"table {_quote_name(table.name)}{rows}: {columns}{references}{comment}"
 
 
-def _column(column: Column, samples: int, *, commented: bool) -> Iterator[str]:
-    yield f"{_name(column.name)} {column.kind}"
+def _describe_column(column: Column, samples: int, *, with_comments: bool) -> Iterator[str]:
+    yield f"{_quote_name(column.name)} {column.kind}"
     if column.is_key:
         yield "key"
     if samples and column.values and not column.is_key:
-        yield "e.g. " + ", ".join(repr(one_line(value, _LONGEST_VALUE)) for value in column.values[:samples])
-    if commented and column.comment:
-        yield f"({one_line(column.comment, _LONGEST_COMMENT)})"
+        yield "e.g. " + ", ".join(repr(one_line(value, _MAX_VALUE_LENGTH)) for value in column.values[:samples])
+    if with_comments and column.comment:
+        yield f"({one_line(column.comment, _MAX_COMMENT_LENGTH)})"
 
 
-def _name(name: str) -> str:
-    shown = one_line(name, _LONGEST_COMMENT)
-    return shown if shown.isidentifier() else f'"{shown}"'
+def _quote_name(name: str) -> str:
+    safe = one_line(name, _MAX_COMMENT_LENGTH)
+    return safe if safe.isidentifier() else f'"{safe}"'

@@ -1,5 +1,7 @@
-"""The first wall: a statement is parsed, and is let through only if it is one SELECT over known tables, made of nothing
-but what the vocabulary lists. Knows no database: the other walls do not rely on this one.
+"""First layer of protection: parse a statement and allow only a single SELECT over known tables that uses nothing but
+the constructs and functions of `allowed_sql`.
+
+Does not access the database. The other layers do not rely on this one.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -11,102 +13,102 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from marchwarden.researchers.database.allowed_sql import CONSTRUCTS, FUNCTIONS, OTHER_FUNCTIONS
-from marchwarden.researchers.database.jobs import Reason, Refused
+from marchwarden.researchers.database.jobs import QueryRefused, Reason
 
-LONGEST_STATEMENT: Final = 20_000
-# What an engine keeps for itself: a name of ours that looks like it could stand for the real thing elsewhere.
+MAX_STATEMENT_LENGTH: Final = 20_000
+# Prefixes that engines reserve. A subquery with such a name could hide access to a system table.
 _RESERVED: Final = ("pg_", "sqlite_", "pragma_", "duckdb_", "information_schema")
 
 
 @dataclass(frozen=True)
-class _Wall:
+class _SqlRules:
     dialect: str
     relations: Collection[str]
-    own: frozenset[str]
+    local_names: frozenset[str]
 
-    def refuse(self, node: exp.Expr) -> None:
-        """Raise what is wrong with one part of a statement, if anything is."""
+    def check(self, node: exp.Expr) -> None:
+        """Raise `QueryRefused` if one node of a statement is not allowed."""
         match node:
             case exp.Anonymous():
                 if node.name.casefold() not in FUNCTIONS.get(self.dialect, OTHER_FUNCTIONS):
-                    raise Refused(f"the function {node.name} is not on the list of harmless ones")
+                    raise QueryRefused(f"the function {node.name} is not on the list of harmless ones")
             case exp.Table() if isinstance(node.this, exp.Identifier):
-                self._refuse_table(node)
+                self._check_table(node)
             case exp.DataType() if node.this is exp.DType.USERDEFINED:
-                raise Refused("a cast to a type of the database's own is not let through")
+                raise QueryRefused("a cast to a type of the database's own is not let through")
         if not isinstance(node, exp.Anonymous) and type(node).__name__.casefold() not in CONSTRUCTS:
-            raise Refused(f"{type(node).__name__} is not on the list of harmless constructs")
+            raise QueryRefused(f"{type(node).__name__} is not on the list of harmless constructs")
 
-    def _refuse_table(self, table: exp.Table) -> None:
+    def _check_table(self, table: exp.Table) -> None:
         if table.catalog:
-            raise Refused(f"{table.catalog} is another database")
+            raise QueryRefused(f"{table.catalog} is another database")
         name = f"{table.db}.{table.name}" if table.db else table.name
-        known = name.casefold() in self.relations or (not table.db and table.name.casefold() in self.own)
+        known = name.casefold() in self.relations or (not table.db and table.name.casefold() in self.local_names)
         if not known:
-            raise Refused(f"there is no table {name}", Reason.MALFORMED)
+            raise QueryRefused(f"there is no table {name}", Reason.MALFORMED)
 
 
-def checked(sql: str, dialect: str, relations: Collection[str]) -> str:
-    """The statement as it may be run: its tokens as they were written, without comments. Raises `Refused`.
+def check_sql(sql: str, dialect: str, relations: Collection[str]) -> str:
+    """Return the statement without comments, or raise `QueryRefused` if it is not allowed.
 
     `relations` are the tables and views that may be read, case folded, each as `name` and as `schema.name`.
     """
-    if len(sql) > LONGEST_STATEMENT:
-        raise Refused(f"a statement of {len(sql)} characters is too long")
+    if len(sql) > MAX_STATEMENT_LENGTH:
+        raise QueryRefused(f"a statement of {len(sql)} characters is too long")
     try:
-        speaking = Dialect.get_or_raise(dialect)
-        tokens = _one_statement(speaking.tokenize(sql))
-        parsed = speaking.parser().parse(_as_parsed(tokens), sql)
+        parser_dialect = Dialect.get_or_raise(dialect)
+        tokens = _single_statement(parser_dialect.tokenize(sql))
+        parsed = parser_dialect.parser().parse(_tokens_for_parser(tokens), sql)
     except SqlglotError as error:
-        raise Refused("it is not SQL that can be understood", Reason.MALFORMED) from error
+        raise QueryRefused("it is not SQL that can be understood", Reason.MALFORMED) from error
     except RecursionError as error:
-        raise Refused("it is nested too deeply") from error
-    _refuse_tree(parsed, dialect, relations)
-    return _as_written(tokens, sql)
+        raise QueryRefused("it is nested too deeply") from error
+    _check_tree(parsed, dialect, relations)
+    return _without_comments(tokens, sql)
 
 
-def _refuse_tree(parsed: Sequence[exp.Expr | None], dialect: str, relations: Collection[str]) -> None:
+def _check_tree(parsed: Sequence[exp.Expr | None], dialect: str, relations: Collection[str]) -> None:
     tree = parsed[0] if len(parsed) == 1 else None
     if tree is None:
-        raise Refused("it is not exactly one statement", Reason.MALFORMED)
+        raise QueryRefused("it is not exactly one statement", Reason.MALFORMED)
     if not isinstance(tree, exp.Query | exp.Values):
-        raise Refused("only a SELECT is run")
-    wall = _Wall(dialect, relations, frozenset(_names_given(tree)))
+        raise QueryRefused("only a SELECT is run")
+    rules = _SqlRules(dialect, relations, frozenset(_cte_names(tree)))
     for node in tree.walk():
-        wall.refuse(node)
+        rules.check(node)
 
 
-def _names_given(tree: exp.Expr) -> Iterator[str]:
-    """The names a statement gives to its own subqueries."""
-    for given in tree.find_all(exp.CTE):
-        name = given.alias.casefold()
+def _cte_names(tree: exp.Expr) -> Iterator[str]:
+    """Yield the names of common table expressions."""
+    for cte in tree.find_all(exp.CTE):
+        name = cte.alias.casefold()
         if name.startswith(_RESERVED):
-            raise Refused(f"{given.alias} is a name the engine keeps for itself")
+            raise QueryRefused(f"{cte.alias} is a name the engine keeps for itself")
         yield name
 
 
-def _one_statement(tokens: Sequence[Token]) -> list[Token]:
-    kept = list(tokens)
-    while kept and kept[-1].token_type is TokenType.SEMICOLON:
-        kept.pop()
-    if not kept:
-        raise Refused("there is no statement", Reason.MALFORMED)
-    if any(token.token_type is TokenType.SEMICOLON for token in kept):
-        raise Refused("it is more than one statement")
-    return kept
+def _single_statement(tokens: Sequence[Token]) -> list[Token]:
+    remaining = list(tokens)
+    while remaining and remaining[-1].token_type is TokenType.SEMICOLON:
+        remaining.pop()
+    if not remaining:
+        raise QueryRefused("there is no statement", Reason.MALFORMED)
+    if any(token.token_type is TokenType.SEMICOLON for token in remaining):
+        raise QueryRefused("it is more than one statement")
+    return remaining
 
 
-def _as_parsed(tokens: Sequence[Token]) -> list[Token]:
-    """For the parser alone, `%` becomes `/`: as harmless, and it would take `LIMIT 7 % 2` for a percentage."""
-    return [_divided(token) if token.token_type is TokenType.MOD else token for token in tokens]
+def _tokens_for_parser(tokens: Sequence[Token]) -> list[Token]:
+    """Replace `%` by the equally harmless `/`, because the parser reads `LIMIT 7 % 2` as a percentage."""
+    return [_as_slash(token) if token.token_type is TokenType.MOD else token for token in tokens]
 
 
-def _divided(token: Token) -> Token:
+def _as_slash(token: Token) -> Token:
     return Token(TokenType.SLASH, "/", token.line, token.col, token.start, token.end)
 
 
-def _as_written(tokens: Sequence[Token], sql: str) -> str:
-    """What the parser saw and nothing else: an engine that takes a comment for something more never gets to see it."""
+def _without_comments(tokens: Sequence[Token], sql: str) -> str:
+    """Join the tokens that the parser saw. An engine that executes some comments never sees them."""
     pieces = []
     end = tokens[0].start
     for token in tokens:

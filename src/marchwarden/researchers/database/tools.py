@@ -1,4 +1,4 @@
-"""DatabaseSource: a database as a source of evidence. Knows no mind, budget or trace."""
+"""DatabaseSource: search and fetch rows of a database. Does not know the mind, the budget or the trace."""
 
 import re
 import time
@@ -14,42 +14,40 @@ from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.database.jobs import Errand, Limits, Outcome, Reason, Rows
-from marchwarden.researchers.database.location import Asked, Database
+from marchwarden.researchers.database.jobs import JobKind, JobOutcome, QueryLimits, Reason, ResultRows
+from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.researchers.database.models import Schema
-from marchwarden.researchers.database.nl2sql import Questions
-from marchwarden.researchers.database.rendering import rendered, title_of
-from marchwarden.researchers.database.runner import NotDone, Runner
-from marchwarden.researchers.database.schema_text import guide
+from marchwarden.researchers.database.nl2sql import QuestionParser
+from marchwarden.researchers.database.rendering import document_title, render_document
+from marchwarden.researchers.database.runner import JobRunner, QueryFailed
+from marchwarden.researchers.database.schema_text import describe_schema
 from marchwarden.text.sanitize import one_line
 
-FRESH_SECONDS: Final = 60.0
-"""How long a look at the schema is good for: new tables are rare, and looking at large ones takes a while."""
-AT_ONCE: Final = 2
-_LIMITS: Final = Limits()
+SCHEMA_MAX_AGE_SECONDS: Final = 60.0
+"""How long a schema is reused. New tables are rare, and sampling large tables takes a while."""
+MAX_CONCURRENT: Final = 2
+_LIMITS: Final = QueryLimits()
 _LIKE_SQL: Final = re.compile(r"[\s(]*(?:select|with|values|from)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class _Look:
-    """What was seen of the database, and when."""
-
+class _SchemaSnapshot:
     schema: Schema
-    questions: Questions
+    parser: QuestionParser
     notices: tuple[str, ...]
     at: float
 
 
 class DatabaseSource:
-    """Statements on one database: those a mind wrote, or those a question in plain words comes to."""
+    """Finds evidence in one database. A query is either SQL or a question, which is translated into SQL."""
 
-    def __init__(self, database: Database, *, limits: Limits = _LIMITS, runner: Runner | None = None) -> None:
+    def __init__(self, database: Database, *, limits: QueryLimits = _LIMITS, runner: JobRunner | None = None) -> None:
         self._database = database
-        self._runner = runner or Runner(database.target, limits)
-        self._look: _Look | None = None
-        self._looking = anyio.Lock()
-        self._turns = anyio.Semaphore(AT_ONCE)
+        self._runner = runner or JobRunner(database.target, limits)
+        self._snapshot: _SchemaSnapshot | None = None
+        self._schema_lock = anyio.Lock()
+        self._slots = anyio.Semaphore(MAX_CONCURRENT)
 
     @property
     def name(self) -> str:
@@ -59,71 +57,73 @@ class DatabaseSource:
     def settings(self) -> Mapping[str, object]:
         return {"database": self._database.target.address, "shown": self._database.shown}
 
-    async def ready(self, tell: StatusCallback) -> None:
-        await tell(f"looking at what is in {one_line(self._database.name, 80)}")
-        await self._known()
+    async def ready(self, report: StatusCallback) -> None:
+        await report(f"reading the schema of {one_line(self._database.name, 80)}")
+        await self._current_schema()
 
     def guide(self) -> str:
-        return guide(self._look.schema) if self._look else ""
+        return describe_schema(self._snapshot.schema) if self._snapshot else ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """The statement a query comes to: a query that is one comes to itself, any other to its likeliest meaning."""
-        asked = _asked(query)
-        trouble: SourceError | None = None
-        if _LIKE_SQL.match(asked):
+        """Return the statement for a query: the query itself if it is SQL, else its most likely translation."""
+        question = _full_question(query)
+        sql_error: SourceError | None = None
+        if _LIKE_SQL.match(question):
             try:
-                return (self._hit((await self._do(Errand.CHECK, asked)).sql),)
-            except NotDone as error:
+                return (self._hit((await self._run(JobKind.CHECK, question)).sql),)
+            except QueryFailed as error:
                 # "Select the best of them" is English too.
                 if error.reason is not Reason.MALFORMED:
                     raise
-                trouble = error
-        questions = (await self._known()).questions
-        # Reading a question is only computing, but of a stranger's words over a stranger's schema.
-        found = await to_thread.run_sync(questions.statements, asked, abandon_on_cancel=True)
-        if found:
-            return (self._hit(found[0].sql, found[0].reading, asked),)
-        if not trouble and asked == query.text and query.question not in ("", asked):
-            # Something met on the way was looked up in passing: that it is not there is no gap.
+                sql_error = error
+        parser = (await self._current_schema()).parser
+        # In a thread: both the question and the schema are untrusted, so parsing may take long.
+        statements = await to_thread.run_sync(parser.translate, question, abandon_on_cancel=True)
+        if statements:
+            return (self._hit(statements[0].sql, statements[0].reading, question),)
+        if not sql_error and question == query.text and query.question not in ("", question):
+            # A follow-up query about something found elsewhere: no result is not a gap.
             return ()
-        raise trouble or SourceError(one_line(questions.unknown(asked)), GapCategory.SCOPE_EXCEEDED)
+        raise sql_error or SourceError(one_line(parser.explain_refusal(question)), GapCategory.SCOPE_EXCEEDED)
 
     async def fetch(self, hit: Hit) -> Document:
-        """The rows of a hit's statement as they are now. The locator alone says all that is needed."""
-        asked = self._database.asked(hit.locator)
-        if asked is None:
+        """Run the statement of a locator and return its current rows."""
+        query = self._database.parse_locator(hit.locator)
+        if query is None:
             raise SourceError(f"{one_line(hit.locator)}: not of this database", GapCategory.SOURCE_NOT_FOUND)
-        outcome = await self._do(Errand.RUN, asked.sql)
-        document = rendered(self._database, asked, outcome.rows or Rows((), ()), datetime.now(UTC))
+        outcome = await self._run(JobKind.RUN, query.sql)
+        document = render_document(self._database, query, outcome.rows or ResultRows((), ()), datetime.now(UTC))
         return replace(document, title=hit.title or document.title)
 
     def notices(self) -> Sequence[str]:
-        return self._look.notices if self._look else ()
+        return self._snapshot.notices if self._snapshot else ()
 
-    async def _known(self) -> "_Look":
-        async with self._looking:
-            if self._look is None or time.monotonic() - self._look.at >= FRESH_SECONDS:
-                seen = await self._do(Errand.SCHEMA)
-                assert seen.schema is not None
-                questions = await to_thread.run_sync(Questions, seen.schema, abandon_on_cancel=True)
-                self._look = _Look(seen.schema, questions, tuple(map(one_line, seen.notices)), time.monotonic())
-            return self._look
+    async def _current_schema(self) -> _SchemaSnapshot:
+        async with self._schema_lock:
+            if self._snapshot is None or time.monotonic() - self._snapshot.at >= SCHEMA_MAX_AGE_SECONDS:
+                outcome = await self._run(JobKind.SCHEMA)
+                assert outcome.schema is not None
+                parser = await to_thread.run_sync(QuestionParser, outcome.schema, abandon_on_cancel=True)
+                self._snapshot = _SchemaSnapshot(
+                    outcome.schema, parser, tuple(map(one_line, outcome.notices)), time.monotonic()
+                )
+            return self._snapshot
 
-    async def _do(self, errand: Errand, sql: str = "") -> Outcome:
+    async def _run(self, kind: JobKind, sql: str = "") -> JobOutcome:
         try:
-            async with self._turns:
-                return await self._runner.do(errand, sql)
-        except NotDone as error:
-            raise error.of(one_line(self._database.name, 80)) from error
+            async with self._slots:
+                return await self._runner.run(kind, sql)
+        except QueryFailed as error:
+            raise error.for_database(one_line(self._database.name, 80)) from error
 
     def _hit(self, sql: str, reading: str = "", question: str = "") -> Hit:
-        asked = Asked(sql, one_line(reading))
-        title = title_of(self._database, asked)
-        return Hit(self._database.locator(asked), one_line(f"{title} ({question})" if question else title))
+        query = DatabaseQuery(sql, one_line(reading))
+        title = document_title(self._database, query)
+        return Hit(self._database.locator(query), one_line(f"{title} ({question})" if question else title))
 
 
-def _asked(query: Query) -> str:
-    """What a query wants to know, in whole words: many a mind searches for a question without its empty words."""
-    bare = set(_WORD.findall(query.text.casefold()))
-    whole = query.aspect or query.question
-    return whole if bare <= set(_WORD.findall(whole.casefold())) else query.text
+def _full_question(query: Query) -> str:
+    """Return the complete question if the query consists of words from it: minds often drop the stop words."""
+    words = set(_WORD.findall(query.text.casefold()))
+    full = query.aspect or query.question
+    return full if words <= set(_WORD.findall(full.casefold())) else query.text

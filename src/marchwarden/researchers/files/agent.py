@@ -10,14 +10,14 @@ from marchwarden.errors import MalformedTrace
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.researchers.files.models import Folder, Place
+from marchwarden.researchers.files.models import Folder, FolderRecord
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
 NAME: Final = "files"
 PURPOSE: Final = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."
-_PLACES: Final = TypeAdapter(tuple[Place, ...])
+_PLACES: Final = TypeAdapter(tuple[FolderRecord, ...])
 
 
 class FilesResearcher(Investigator):
@@ -43,4 +43,4 @@ class FilesResearcher(Investigator):
             places = _PLACES.validate_python(settings.get("folders"))
         except ValidationError as error:
             raise MalformedTrace("the trace does not say which folders its researcher had") from error
-        return cls(*map(Folder.again, places), mind=mind, trace_dir=trace_dir, index_dir=index_dir)
+        return cls(*map(Folder.from_trace, places), mind=mind, trace_dir=trace_dir, index_dir=index_dir)

@@ -1,7 +1,7 @@
-"""Words of a text, words of a query, and BM25 over exact statistics. Knows no index.
+"""Split texts and queries into terms, and score passages with BM25 over exact statistics. Does not know the index.
 
-The engine's own scores count deleted passages until it happens to merge them away, and add in an order of its own.
-Scored here, a folder ranks the same however its index came about.
+Why not the scores of tantivy: they include deleted passages until segments are merged, and depend on the order of
+addition. With the scores computed here, a folder has the same ranking however its index was built.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Final
 
 import tantivy
 
-MOST_QUERY_TERMS: Final = 64
+MAX_QUERY_TERMS: Final = 64
 _K1: Final = 1.2
 _B: Final = 0.75
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -29,8 +29,8 @@ _STOP_WORDS: Final = frozenset(
 )
 
 
-class Words:
-    """Text to index terms: lower case, without accents, stemmed."""
+class TermAnalyzer:
+    """Converts text to index terms: lower case, without accents, stemmed."""
 
     def __init__(self) -> None:
         filters = tantivy.Filter
@@ -43,20 +43,20 @@ class Words:
             .build()
         )
 
-    def of(self, text: str) -> list[str]:
+    def analyze(self, text: str) -> list[str]:
         words: list[str] = self._analyzer.analyze(text)
         return words
 
-    def asked(self, query: str) -> list[str]:
-        """The distinct terms of a query, without stop words when it has any others."""
+    def query_terms(self, query: str) -> list[str]:
+        """Return the distinct terms of a query. Stop words are dropped unless there are no others."""
         words = _WORD.findall(query)
-        telling = [word for word in words if word.lower() not in _STOP_WORDS]
-        return sorted(dict.fromkeys(self.of(" ".join(telling or words))))[:MOST_QUERY_TERMS]
+        content_words = [word for word in words if word.lower() not in _STOP_WORDS]
+        return sorted(dict.fromkeys(self.analyze(" ".join(content_words or words))))[:MAX_QUERY_TERMS]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What BM25 must know of a collection: passages, words, and in how many passages each asked term stands."""
+    """Collection statistics for BM25: passages, words, and the number of passages with each query term."""
 
     passages: int
     words: int
@@ -71,17 +71,17 @@ class Statistics:
         return math.log1p((max(self.passages - frequency, 0) + 0.5) / (frequency + 0.5))
 
 
-def together(parts: Iterable[Statistics]) -> Statistics:
-    """The statistics of several collections as one."""
-    counted = list(parts)
+def merge_statistics(parts: Iterable[Statistics]) -> Statistics:
+    """Combine the statistics of several collections."""
+    collections = list(parts)
     frequencies: Counter[str] = Counter()
-    for part in counted:
+    for part in collections:
         frequencies.update(part.frequencies)
-    return Statistics(sum(part.passages for part in counted), sum(part.words for part in counted), frequencies)
+    return Statistics(sum(part.passages for part in collections), sum(part.words for part in collections), frequencies)
 
 
-class Scorer:
-    """How well a passage answers some terms."""
+class Bm25Scorer:
+    """Scores passages for the terms of a query."""
 
     def __init__(self, terms: Sequence[str], statistics: Statistics) -> None:
         self.statistics = statistics
@@ -98,9 +98,9 @@ class Scorer:
 
 
 def _stored_length(length: int) -> int:
-    """The length as the engine keeps it in one byte, so that both rank alike: exact below 40, then four bits."""
-    above = length - 24
-    if above < 16:  # noqa: PLR2004 - sixteen is what four bits can say
+    """Round a length like tantivy, which stores it in one byte: exact below 40, then four significant bits."""
+    excess = length - 24
+    if excess < 16:  # noqa: PLR2004 - 2**4
         return length
-    dropped = above.bit_length() - 4
-    return 24 + (above >> dropped << dropped)
+    dropped = excess.bit_length() - 4
+    return 24 + (excess >> dropped << dropped)

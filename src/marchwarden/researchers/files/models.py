@@ -1,4 +1,4 @@
-"""The nouns of the files researcher: a folder, what is found in it, what is kept of it."""
+"""Data types of the files researcher: folders, found files and index entries."""
 
 import stat
 from collections.abc import Callable
@@ -11,20 +11,20 @@ from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.extraction import Extracted
 
 Checkpoint = Callable[[], None]
-"""Called between two pieces of work; raises when the work is no longer wanted."""
+"""Called between units of work; raises to cancel."""
 
-UNLISTED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
+IGNORED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 
 
 class IndexDamaged(StorageError):
-    """The index cannot be read as one: it is thrown away and built again."""
+    """The index cannot be read. It is deleted and rebuilt."""
 
 
 @dataclass(frozen=True)
 class IndexSettings:
-    """How large a file may be, how much work a killed run may lose, and how long to wait for another process."""
+    """Maximum file size, batch size (work that a killed run loses), and how long to wait for another process."""
 
-    largest_file: int = 20_000_000
+    max_file_bytes: int = 20_000_000
     batch_files: int = 2_000
     batch_bytes: int = 16_000_000
     batch_seconds: float = 3.0
@@ -32,8 +32,8 @@ class IndexSettings:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A folder or file as a trace remembers it."""
+class FolderRecord:
+    """A folder or file in a trace. The field names are part of the trace format."""
 
     path: str
     shown: str
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder to research, or one file of it. `shown` is the folder as the user wrote it: locators begin with it."""
+    """A folder, or only one file in it. `shown` is the folder as the user wrote it and the start of its locators."""
 
     root: Path
     shown: str
@@ -49,7 +49,7 @@ class Folder:
 
     @classmethod
     def at(cls, path: str | Path) -> Self:
-        """The folder or file a user named; raises `InvalidInput` when there is none."""
+        """Find the folder or file that the user named. Raises `InvalidInput` if it does not exist."""
         given = Path(path)
         try:
             mode = given.stat().st_mode
@@ -62,13 +62,13 @@ class Folder:
         return cls(given.parent.resolve(), _shown(given.parent), given.name)
 
     @classmethod
-    def again(cls, place: Place) -> Self:
-        """The folder of an earlier run, shown as it was then, wherever we stand now."""
-        return replace(cls.at(place.path), shown=place.shown)
+    def from_trace(cls, record: FolderRecord) -> Self:
+        """Rebuild the folder of an earlier run, with the same locators in any working directory."""
+        return replace(cls.at(record.path), shown=record.shown)
 
     @property
-    def place(self) -> Place:
-        return Place(self.absolute, self.shown)
+    def record(self) -> FolderRecord:
+        return FolderRecord(self.absolute, self.shown)
 
     @property
     def absolute(self) -> str:
@@ -78,11 +78,11 @@ class Folder:
         return relative if self.shown == "" else f"{self.shown.rstrip('/')}/{relative}"
 
     def relative(self, locator: str) -> str | None:
-        """The path beneath this folder that a locator means, if it means one that would be listed."""
+        """Return the path of a locator relative to this folder, or None if a scan would not list it."""
         prefix = self.locator("")
         relative = locator.removeprefix(prefix)
-        beneath = locator.startswith(prefix) and relative != ""
-        return relative if beneath and (relative == self.only if self.only else is_listed(relative)) else None
+        inside = locator.startswith(prefix) and relative != ""
+        return relative if inside and (relative == self.only if self.only else is_listed(relative)) else None
 
 
 def _shown(path: Path) -> str:
@@ -90,30 +90,30 @@ def _shown(path: Path) -> str:
 
 
 def is_listed(relative: str) -> bool:
-    """Whether no part of the path is hidden, leads upwards, or is a folder of generated files."""
+    """Whether no part of the path is hidden, `..` or an ignored folder."""
     # A leading, trailing or doubled slash leaves an empty part.
-    return all(part and not part.startswith(".") and part not in UNLISTED_FOLDERS for part in relative.split("/"))
+    return all(part and not part.startswith(".") and part not in IGNORED_FOLDERS for part in relative.split("/"))
 
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file a scan met. Equal stamps mean an unchanged file; an empty stamp means it must be looked into."""
+    """A file found by a scan. Equal stamps mean an unchanged file; with an empty stamp the content must be compared."""
 
     path: str
     stamp: str
 
 
 @dataclass(frozen=True)
-class Skipped:
-    """A file that is left out, and why."""
+class SkippedFile:
+    """A file that is not indexed, and why."""
 
     path: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the index holds of a path."""
+class IndexedFile:
+    """A file as the index knows it."""
 
     id: int
     stamp: str
@@ -121,8 +121,8 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A file as it goes into the index: its text, or the reason it has none."""
+class IndexEntry:
+    """A file to add to the index: its text, or the reason it has none."""
 
     path: str
     stamp: str
@@ -132,10 +132,10 @@ class Entry:
 
 
 @dataclass
-class Batch:
+class IndexBatch:
     """Changes that are committed together."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[IndexEntry] = field(default_factory=list)
     obsolete: list[int] = field(default_factory=list)
     unchanged: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
@@ -146,7 +146,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Match:
-    """A document that answers a query, by its best passage."""
+    """A document found by a query, with the score of its best passage."""
 
     path: str
     title: str

@@ -1,4 +1,4 @@
-"""What is in a folder: its files, and what is left out of it. Follows no link; opens nothing but regular files."""
+"""List and read the files of a folder. Does not follow links and opens only regular files."""
 
 import errno
 import os
@@ -11,98 +11,100 @@ from typing import Final
 
 from marchwarden.contract import GapCategory
 from marchwarden.extraction import Unreadable
-from marchwarden.researchers.files.models import Folder, FoundFile, Skipped, is_listed
+from marchwarden.researchers.files.models import Folder, FoundFile, SkippedFile, is_listed
 
-_SETTLED_NS: Final = 2_000_000_000
-"""A file changed this recently may change again within the same tick of its clock: its stamp proves nothing."""
+_STABLE_AFTER_NS: Final = 2_000_000_000
+"""A file changed more recently may change again within the clock resolution, so its stamp proves nothing."""
 
 
-def scan(folder: Folder, *, largest: int, leave_out: Path) -> Iterator[FoundFile | Skipped]:
-    """Every file beneath a folder, each folder's by name; hidden ones are not mentioned."""
+def scan(folder: Folder, *, max_bytes: int, exclude: Path) -> Iterator[FoundFile | SkippedFile]:
+    """Yield every file in a folder, sorted by name within each subfolder. Hidden files are ignored."""
     if folder.only:
-        yield from _judged(folder.root, folder.only, (folder.root / folder.only).lstat, largest)
+        yield from _classify(folder.root, folder.only, (folder.root / folder.only).lstat, max_bytes)
         return
-    waiting = [""]
-    while waiting:
-        below = waiting.pop()
+    pending = [""]
+    while pending:
+        below = pending.pop()
         try:
             with os.scandir(folder.root / below) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            yield Skipped(f"{below}/", _reason(error))
+            yield SkippedFile(f"{below}/", _reason(error))
             continue
         for entry in entries:
-            if not is_listed(entry.name) or entry.path == str(leave_out):
+            if not is_listed(entry.name) or entry.path == str(exclude):
                 continue
             relative = f"{below}/{entry.name}" if below else entry.name
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(relative)
+                pending.append(relative)
             else:
-                yield from _judged(folder.root, relative, partial(entry.stat, follow_symlinks=False), largest)
+                yield from _classify(folder.root, relative, partial(entry.stat, follow_symlinks=False), max_bytes)
 
 
-def read(folder: Folder, relative: str, largest: int) -> bytes:
-    """A file's bytes now; raises `Unreadable` when it is no longer a file that a scan would list."""
+def read(folder: Folder, relative: str, max_bytes: int) -> bytes:
+    """Return the content of a file. Raises `Unreadable` if a scan would no longer list it."""
     path = f"{folder.root}/{relative}"
     try:
-        # Not to wait for a pipe, nor to follow a link, that took the file's place since it was listed.
+        # The file may have been replaced by a pipe or link since the scan: do not wait for it or follow it.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Unreadable("not a regular file")
-            content = file.read(largest + 1)
+            content = file.read(max_bytes + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise Unreadable(_reason(error), GapCategory.SOURCE_NOT_FOUND) from error
     except OSError as error:
         raise Unreadable(_reason(error)) from error
-    if len(content) > largest:
-        raise Unreadable(_too_large(largest))
+    if len(content) > max_bytes:
+        raise Unreadable(_size_limit_text(max_bytes))
     return content
 
 
-def is_beneath(folder: Folder, relative: str) -> bool:
-    """Whether a path really is where it says, with no link on the way."""
+def is_inside(folder: Folder, relative: str) -> bool:
+    """Whether a path contains no symbolic links and therefore is really inside the folder."""
     path = folder.root / relative
     return os.path.realpath(path) == str(path)
 
 
-def _judged(
-    root: Path, relative: str, look: Callable[[], os.stat_result], largest: int
-) -> Iterator[FoundFile | Skipped]:
+def _classify(
+    root: Path, relative: str, read_status: Callable[[], os.stat_result], max_bytes: int
+) -> Iterator[FoundFile | SkippedFile]:
     try:
         relative.encode("utf-8")
-        status = look()
+        status = read_status()
     except UnicodeEncodeError:
-        yield Skipped(relative, "its name is not UTF-8")
+        yield SkippedFile(relative, "its name is not UTF-8")
         return
     except OSError as error:
-        yield Skipped(relative, _reason(error))
+        yield SkippedFile(relative, _reason(error))
         return
     if stat.S_ISLNK(status.st_mode):
-        yield from _judged_link(root, relative)
+        yield from _classify_link(root, relative)
     elif not stat.S_ISREG(status.st_mode):
-        yield Skipped(relative, "not a regular file")
-    elif status.st_size > largest:
-        yield Skipped(relative, _too_large(largest))
+        yield SkippedFile(relative, "not a regular file")
+    elif status.st_size > max_bytes:
+        yield SkippedFile(relative, _size_limit_text(max_bytes))
     else:
         yield FoundFile(relative, _stamp(status))
 
 
-def _judged_link(root: Path, relative: str) -> Iterator[Skipped]:
-    """A link within the folder needs no mention: what it leads to is listed under its own name."""
+def _classify_link(root: Path, relative: str) -> Iterator[SkippedFile]:
+    """Yield why a link is skipped. Links inside the folder are ignored: their target is listed itself."""
     try:
         target = (root / relative).resolve(strict=True)
     except RuntimeError:
-        yield Skipped(relative, "a link that leads to itself")
+        yield SkippedFile(relative, "a link that leads to itself")
     except OSError as error:
-        yield Skipped(relative, "a link that leads to itself" if error.errno == errno.ELOOP else "a link to nothing")
+        yield SkippedFile(
+            relative, "a link that leads to itself" if error.errno == errno.ELOOP else "a link to nothing"
+        )
     else:
         if not target.is_relative_to(root):
-            yield Skipped(relative, "a link that leaves the folder")
+            yield SkippedFile(relative, "a link that leaves the folder")
 
 
 def _stamp(status: os.stat_result) -> str:
-    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _SETTLED_NS:
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _STABLE_AFTER_NS:
         return ""
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
 
@@ -111,5 +113,5 @@ def _reason(error: OSError) -> str:
     return f"it cannot be opened ({os.strerror(error.errno or errno.EIO)})"
 
 
-def _too_large(largest: int) -> str:
-    return f"larger than {largest / 1_000_000:g} MB"
+def _size_limit_text(max_bytes: int) -> str:
+    return f"larger than {max_bytes / 1_000_000:g} MB"

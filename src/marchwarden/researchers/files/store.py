@@ -1,6 +1,6 @@
-"""Store: what the index keeps of every file, in SQLite. The text lives here; where words stand in it does not.
+"""IndexStore: the text and metadata of every indexed file, in SQLite. The terms of the passages are in the postings.
 
-A document is `pending` until the postings hold it, `live` then, and `doomed` once another has taken its place.
+A document is `pending` until the postings contain it, then `live`, and `doomed` after it was replaced or deleted.
 """
 
 import json
@@ -16,7 +16,7 @@ from marchwarden.core.notebook import Mark
 from marchwarden.core.passages import Layout
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted
-from marchwarden.researchers.files.models import Batch, Entry, IndexDamaged, Known, Skipped
+from marchwarden.researchers.files.models import IndexBatch, IndexDamaged, IndexedFile, IndexEntry, SkippedFile
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -46,8 +46,8 @@ _WAIT_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Pending:
-    """A document whose words the postings may not hold yet."""
+class PendingDocument:
+    """A document that the postings may not contain yet."""
 
     id: int
     title: str
@@ -56,8 +56,8 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """A document whose words the postings hold: how many passages and words."""
+class IndexedDocument:
+    """A document in the postings, with its number of passages and terms."""
 
     id: int
     passages: int
@@ -65,8 +65,8 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Described:
-    """A document as a hit shows it."""
+class DocumentSummary:
+    """The metadata that a hit shows."""
 
     path: str
     title: str
@@ -74,18 +74,18 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """A document's text, and the hash of the bytes it was extracted from."""
+class StoredDocument:
+    """The text of a document, and the hash of the content it was extracted from."""
 
     content_hash: str
     extracted: Extracted
 
 
-class Store:
-    """The documents of one folder. Every error of SQLite leaves as `IndexDamaged` or `StorageError`."""
+class IndexStore:
+    """The documents of one folder. Methods raise `IndexDamaged` or `StorageError` instead of SQLite's errors."""
 
     def __init__(self, path: Path) -> None:
-        with _translated():
+        with _translate_errors():
             self._database = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
@@ -94,13 +94,13 @@ class Store:
     def close(self) -> None:
         self._database.close()
 
-    def known(self) -> dict[str, Known]:
-        rows = self._rows("SELECT path, id, stamp, content_hash FROM documents WHERE state != 'doomed'")
-        return {row[0]: Known(*row[1:]) for row in rows}
+    def known_files(self) -> dict[str, IndexedFile]:
+        rows = self._query("SELECT path, id, stamp, content_hash FROM documents WHERE state != 'doomed'")
+        return {row[0]: IndexedFile(*row[1:]) for row in rows}
 
-    def record(self, batch: Batch) -> None:
-        """Take a batch in. Its new documents are pending and the obsolete ones doomed until `settle`."""
-        with _translated(), self._database as database:
+    def record(self, batch: IndexBatch) -> None:
+        """Save a batch. Until `mark_indexed`, new documents are pending and obsolete ones doomed."""
+        with _translate_errors(), self._database as database:
             database.executemany(
                 "UPDATE documents SET state = 'doomed' WHERE id = ?", [(id_,) for id_ in batch.obsolete]
             )
@@ -110,55 +110,56 @@ class Store:
             database.executemany(
                 "INSERT INTO documents (path, state, stamp, content_hash, skipped, title, author, published, "
                 "media_type, layout, lines, marks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                map(_row, batch.entries),
+                map(_to_row, batch.entries),
             )
 
-    def pending(self) -> Iterator[Pending]:
+    def pending(self) -> Iterator[PendingDocument]:
         yield from (
-            Pending(*row) for row in self._rows("SELECT id, title, layout, text FROM documents WHERE state = 'pending'")
+            PendingDocument(*row)
+            for row in self._query("SELECT id, title, layout, text FROM documents WHERE state = 'pending'")
         )
 
-    def doomed(self) -> list[int]:
-        return [row[0] for row in self._rows("SELECT id FROM documents WHERE state = 'doomed'")]
+    def doomed_ids(self) -> list[int]:
+        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'doomed'")]
 
-    def settle(self, settled: Iterable[Settled], doomed: Iterable[int]) -> None:
-        """The postings hold the settled and have forgotten the doomed."""
-        with _translated(), self._database as database:
+    def mark_indexed(self, indexed: Iterable[IndexedDocument], doomed_ids: Iterable[int]) -> None:
+        """Mark documents that the postings now contain as live, and delete those they no longer contain."""
+        with _translate_errors(), self._database as database:
             database.executemany(
                 "UPDATE documents SET state = 'live', passages = ?, terms = ? WHERE id = ?",
-                [(one.passages, one.terms, one.id) for one in settled],
+                [(one.passages, one.terms, one.id) for one in indexed],
             )
-            database.executemany("DELETE FROM documents WHERE id = ?", [(id_,) for id_ in doomed])
+            database.executemany("DELETE FROM documents WHERE id = ?", [(id_,) for id_ in doomed_ids])
 
-    def words(self) -> int:
-        """How many words all live documents have together."""
-        return int(next(self._rows("SELECT coalesce(sum(terms), 0) FROM documents WHERE state = 'live'"))[0])
+    def word_count(self) -> int:
+        """Return the number of terms in all live documents."""
+        return int(next(self._query("SELECT coalesce(sum(terms), 0) FROM documents WHERE state = 'live'"))[0])
 
-    def skipped(self) -> list[Skipped]:
-        rows = self._rows("SELECT path, skipped FROM documents WHERE skipped != '' AND state = 'live' ORDER BY path")
-        return [Skipped(*row) for row in rows]
+    def skipped(self) -> list[SkippedFile]:
+        rows = self._query("SELECT path, skipped FROM documents WHERE skipped != '' AND state = 'live' ORDER BY path")
+        return [SkippedFile(*row) for row in rows]
 
-    def described(self, ids: Sequence[int]) -> Mapping[int, Described]:
-        marks = ", ".join("?" * len(ids))
-        statement = f"SELECT id, path, title, published FROM documents WHERE id IN ({marks})"  # noqa: S608 - only marks
-        rows = self._rows(statement, ids)
-        return {row[0]: Described(row[1], row[2], _date(row[3])) for row in rows}
+    def summaries(self, ids: Sequence[int]) -> Mapping[int, DocumentSummary]:
+        placeholders = ", ".join("?" * len(ids))
+        statement = f"SELECT id, path, title, published FROM documents WHERE id IN ({placeholders})"  # noqa: S608 - placeholders only
+        rows = self._query(statement, ids)
+        return {row[0]: DocumentSummary(row[1], row[2], _parse_date(row[3])) for row in rows}
 
-    def stored(self, path: str) -> Stored | None:
-        rows = self._rows(
+    def find(self, path: str) -> StoredDocument | None:
+        rows = self._query(
             "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks FROM documents"
             " WHERE path = ? AND state != 'doomed' AND skipped = ''",
             (path,),
         )
         row = next(rows, None)
-        return None if row is None else _stored(row)
+        return None if row is None else _from_row(row)
 
-    def _rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
-        with _translated():
+    def _query(self, statement: str, values: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
+        with _translate_errors():
             yield from self._database.execute(statement, values)
 
 
-def _row(entry: Entry) -> tuple[object, ...]:
+def _to_row(entry: IndexEntry) -> tuple[object, ...]:
     found = entry.extracted or Extracted(text="")
     return (
         entry.path,
@@ -177,22 +178,22 @@ def _row(entry: Entry) -> tuple[object, ...]:
     )
 
 
-def _stored(row: sqlite3.Row) -> Stored:
-    content_hash, text, title, author, published, media_type, layout, lines, marks = row
-    places = tuple(Mark(start, fragment) for start, fragment in json.loads(marks))
-    extracted = Extracted(text, title, author, _date(published), media_type, layout, bool(lines), places)
-    return Stored(content_hash, extracted)
+def _from_row(row: sqlite3.Row) -> StoredDocument:
+    content_hash, text, title, author, published, media_type, layout, lines, marks_json = row
+    marks = tuple(Mark(start, fragment) for start, fragment in json.loads(marks_json))
+    extracted = Extracted(text, title, author, _parse_date(published), media_type, layout, bool(lines), marks)
+    return StoredDocument(content_hash, extracted)
 
 
-def _date(written: str | None) -> date | None:
-    return date.fromisoformat(written) if written else None
+def _parse_date(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        # The low byte is the error; the rest only refines it.
+        # The low byte is the primary error code.
         damaged = (getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF) in _DAMAGE
         raise (IndexDamaged if damaged else StorageError)(f"{type(error).__name__}: {error}") from error

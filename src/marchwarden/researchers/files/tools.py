@@ -1,4 +1,4 @@
-"""FilesSource: folders of documents as a source of evidence. Knows no mind, budget or trace."""
+"""FilesSource: search and fetch documents in local folders. Does not know the mind, the budget or the trace."""
 
 import time
 from collections import defaultdict
@@ -16,25 +16,27 @@ from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.files.bm25 import Scorer, together
+from marchwarden.researchers.files.bm25 import Bm25Scorer, merge_statistics
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
-from marchwarden.researchers.files.scan import is_beneath, read
+from marchwarden.researchers.files.scan import is_inside, read
 from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
-MOST_HITS: Final = 30
+MAX_HITS: Final = 30
 RESCAN_SECONDS: Final = 2.0
-QUICK_LOOK: Final = 0.1
-MOST_PATIENT: Final = 30.0
-"""How many times the usual pause a folder is left alone at most."""
-TELL_SECONDS: Final = 1.0
-_NAMES_SHOWN: Final = 3
+"""Pause between two scans of a folder that is scanned quickly."""
+QUICK_SCAN_SECONDS: Final = 0.1
+"""Scans up to this long count as quick. After longer ones, the pause grows in proportion."""
+MAX_RESCAN_FACTOR: Final = 30.0
+"""Upper limit for that growth."""
+PROGRESS_SECONDS: Final = 1.0
+_MAX_NAMES_SHOWN: Final = 3
 _DEFAULTS: Final = IndexSettings()
 
 
 class FilesSource:
-    """Folders, or single files, searched through a persistent index that is brought up to date before a search."""
+    """Folders or single files, searched with a persistent index that is updated before a search."""
 
     def __init__(
         self,
@@ -47,17 +49,17 @@ class FilesSource:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not folders:
-            raise InvalidInput("no folder to research was given")
-        known = [folder if isinstance(folder, Folder) else Folder.at(folder) for folder in folders]
-        unique = {folder.absolute: folder for folder in known}
+            raise InvalidInput("no folder to search: give at least one")
+        given = [folder if isinstance(folder, Folder) else Folder.at(folder) for folder in folders]
+        unique = {folder.absolute: folder for folder in given}
         self._extractor = extractor or Extractor()
         self._settings = settings
         directory = index_dir.absolute()
         self._indexes = [FolderIndex(folder, directory, self._extractor, settings) for folder in unique.values()]
         self._rescan_seconds = rescan_seconds
         self._clock = clock
-        self._syncing = anyio.Lock()
-        self._next_look: float | None = None
+        self._sync_lock = anyio.Lock()
+        self._next_scan: float | None = None
         self._notices: Sequence[str] = ()
 
     @property
@@ -66,52 +68,52 @@ class FilesSource:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        return {"folders": [asdict(index.folder.place) for index in self._indexes]}
+        return {"folders": [asdict(index.folder.record) for index in self._indexes]}
 
-    async def ready(self, tell: StatusCallback) -> None:
-        """Bring the index up to date. The first time, over a large folder, this is what takes long."""
-        await self._sync(tell)
+    async def ready(self, report: StatusCallback) -> None:
+        """Update the index. Indexing a large folder for the first time takes a while."""
+        await self._sync(report)
 
     def guide(self) -> str:
         return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """The documents with the best passages, best first; ties in the order of their paths."""
-        await self._sync(_tell_nobody)
+        """Return the documents with the best passages, best first. Ties are ordered by path."""
+        await self._sync(_ignore_progress)
         try:
-            return await to_thread.run_sync(self._hits, query.text)
+            return await to_thread.run_sync(self._search, query.text)
         except IndexDamaged:
-            await self._sync(_tell_nobody, now=True)
+            await self._sync(_ignore_progress, force=True)
         try:
-            return await to_thread.run_sync(self._hits, query.text)
+            return await to_thread.run_sync(self._search, query.text)
         except IndexDamaged as error:
             raise SourceError(f"the index is damaged and cannot be built again: {error}") from error
 
     async def fetch(self, hit: Hit) -> Document:
-        """The document as it is now; its text comes from the index when its bytes have not changed."""
-        return await to_thread.run_sync(self._document, hit)
+        """Read a document. If the file has not changed, its text comes from the index."""
+        return await to_thread.run_sync(self._fetch, hit)
 
     def notices(self) -> Sequence[str]:
-        """What was left out, one line a reason, and what befell the index, as the last look at the folders found it.
+        """Return the skipped files, one line per reason, and problems with the index, as of the last scan.
 
-        Never asks the index itself: it may be in use by a thread that waits for the event loop, and so for us.
+        Does not access the index: a thread that holds it may be waiting for the event loop.
         """
         return self._notices
 
     def close(self) -> None:
-        """Let go of files and processes. The source may be used again, and opens what it needs."""
+        """Release files and processes. They are opened again if the source is used afterwards."""
         self._extractor.close()
         for index in self._indexes:
             index.close()
-        self._next_look = None
+        self._next_scan = None
 
-    async def _sync(self, tell: StatusCallback, *, now: bool = False) -> None:
-        async with self._syncing:
-            began = self._clock()
-            if now or self._next_look is None or began >= self._next_look:
-                await to_thread.run_sync(self._sync_all, _Teller(tell, self._clock, began).checkpoint)
+    async def _sync(self, report: StatusCallback, *, force: bool = False) -> None:
+        async with self._sync_lock:
+            started = self._clock()
+            if force or self._next_scan is None or started >= self._next_scan:
+                await to_thread.run_sync(self._sync_all, _ProgressReporter(report, self._clock, started).checkpoint)
                 ended = self._clock()
-                self._next_look = ended + self._rescan_seconds * longer_pause(ended - began)
+                self._next_scan = ended + self._rescan_seconds * rescan_factor(ended - started)
 
     def _sync_all(self, checkpoint: Checkpoint) -> None:
         try:
@@ -119,35 +121,37 @@ class FilesSource:
                 index.sync(checkpoint)
         finally:
             self._extractor.close()
-            self._notices = self._noticed()
+            self._notices = self._collect_notices()
 
-    def _noticed(self) -> Sequence[str]:
+    def _collect_notices(self) -> Sequence[str]:
         reasons: dict[str, list[str]] = defaultdict(list)
         remarks: dict[str, None] = {}
         for index in self._indexes:
             remarks.update(dict.fromkeys(index.remarks()))
             try:
-                for skipped in index.left_out():
+                for skipped in index.skipped():
                     reasons[skipped.reason].append(index.folder.locator(skipped.path))
             except IndexDamaged as error:
                 remarks[str(error)] = None
         return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, remarks)]
 
-    def _hits(self, text: str) -> Sequence[Hit]:
-        terms = self._indexes[0].asked(text)
+    def _search(self, text: str) -> Sequence[Hit]:
+        terms = self._indexes[0].query_terms(text)
         if not terms:
             return ()
-        known = [(index, index.statistics(terms)) for index in self._indexes]
-        scorer = Scorer(terms, together(own for _, own in known))
+        statistics = [index.statistics(terms) for index in self._indexes]
+        scorer = Bm25Scorer(terms, merge_statistics(statistics))
         found: dict[str, Match] = {}
-        for index, own in known:
-            for match in index.matches(terms, scorer, own):
+        for index, local_statistics in zip(self._indexes, statistics, strict=True):
+            for match in index.find_matches(terms, scorer, local_statistics):
                 found.setdefault(index.folder.locator(match.path), match)
-        ranked = sorted(found.items(), key=lambda item: (-item[1].score, item[0]))[:MOST_HITS]
+        ranked = sorted(found.items(), key=lambda item: (-item[1].score, item[0]))[:MAX_HITS]
         best = ranked[0][1].score if ranked else 1.0
-        return tuple(Hit(at, one.title, round(one.score / best, 6), one.published) for at, one in ranked)
+        return tuple(
+            Hit(locator, match.title, round(match.score / best, 6), match.published) for locator, match in ranked
+        )
 
-    def _document(self, hit: Hit) -> Document:
+    def _fetch(self, hit: Hit) -> Document:
         for index in self._indexes:
             relative = index.folder.relative(hit.locator)
             if relative is not None:
@@ -155,18 +159,18 @@ class FilesSource:
         raise SourceError(f"{one_line(hit.locator)}: not in the folders given", GapCategory.SOURCE_NOT_FOUND)
 
     def _read(self, index: FolderIndex, relative: str, locator: str) -> Document:
-        if not is_beneath(index.folder, relative):
+        if not is_inside(index.folder, relative):
             raise SourceError(f"{one_line(locator)}: a link, or reached through one")
         try:
-            content = read(index.folder, relative, self._settings.largest_file)
-            extracted = self._extracted(index, relative, content)
+            content = read(index.folder, relative, self._settings.max_file_bytes)
+            extracted = self._extract(index, relative, content)
         except SourceError as error:
             raise SourceError(f"{one_line(locator)}: {error.detail}", error.category) from error
         return extracted.document(self.name, locator, content)
 
-    def _extracted(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
+    def _extract(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
         try:
-            stored = index.stored(relative, digest(content))
+            stored = index.find_text(relative, digest(content))
         except IndexDamaged:
             stored = None
         if stored is not None:
@@ -177,20 +181,20 @@ class FilesSource:
             self._extractor.close()
 
 
-def longer_pause(took: float) -> float:
-    """How many times the usual pause follows a look at all files that took so many seconds."""
-    return min(max(took / QUICK_LOOK, 1.0), MOST_PATIENT)
+def rescan_factor(scan_seconds: float) -> float:
+    """Return the factor of the pause after a scan that took this long."""
+    return min(max(scan_seconds / QUICK_SCAN_SECONDS, 1.0), MAX_RESCAN_FACTOR)
 
 
-async def _tell_nobody(_message: str) -> None:
-    """For a sync in passing, of which there is nothing to tell."""
+async def _ignore_progress(_message: str) -> None:
+    """Discard the progress of a sync during a search."""
 
 
 @dataclass
-class _Teller:
-    """Tells, about once a second, how far a sync has come; and lets it be cancelled at every step."""
+class _ProgressReporter:
+    """Reports the progress of a sync about once a second. Every checkpoint allows cancellation."""
 
-    tell: StatusCallback
+    report: StatusCallback
     clock: Callable[[], float]
     last: float
     steps: int = 0
@@ -198,12 +202,12 @@ class _Teller:
     def checkpoint(self) -> None:
         from_thread.check_cancelled()
         self.steps += 1
-        if self.clock() - self.last >= TELL_SECONDS:
+        if self.clock() - self.last >= PROGRESS_SECONDS:
             self.last = self.clock()
-            from_thread.run(self.tell, f"indexing, {self.steps} steps so far")
+            from_thread.run(self.report, f"indexing, {self.steps:,} steps done")
 
 
 def _notice(reason: str, names: list[str]) -> str:
-    shown = ", ".join(one_line(name) for name in sorted(names)[:_NAMES_SHOWN])
-    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+    shown = ", ".join(one_line(name) for name in sorted(names)[:_MAX_NAMES_SHOWN])
+    more = ", ..." if len(names) > _MAX_NAMES_SHOWN else ""
     return f"{pluralize(len(names), 'file')} skipped: {one_line(reason)} ({shown}{more})"

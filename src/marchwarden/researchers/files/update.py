@@ -1,7 +1,7 @@
-"""Update: one pass over a folder that brings its index in step, batch by batch.
+"""Update the index of a folder in one pass, batch by batch.
 
-Every batch is recorded in the store before its words go into the postings, and settled in the store after. Killed at
-any moment, the next pass finds what is unsettled and settles it: nothing is read twice, nothing is counted twice.
+A batch is first recorded in the store as pending, then added to the postings, then marked as indexed in the store.
+After a crash, the next pass completes the pending documents: no file is read twice, no passage is counted twice.
 """
 
 import time
@@ -12,108 +12,108 @@ from marchwarden.core.digest import digest
 from marchwarden.core.passages import split
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable
-from marchwarden.researchers.files.bm25 import Words
+from marchwarden.researchers.files.bm25 import TermAnalyzer
 from marchwarden.researchers.files.models import (
-    Batch,
     Checkpoint,
-    Entry,
     Folder,
     FoundFile,
+    IndexBatch,
+    IndexedFile,
+    IndexEntry,
     IndexSettings,
-    Known,
-    Skipped,
+    SkippedFile,
 )
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.scan import read, scan
-from marchwarden.researchers.files.store import Pending, Settled, Store
+from marchwarden.researchers.files.store import IndexedDocument, IndexStore, PendingDocument
 
 
-def settle(store: Store, postings: Postings, words: Words, checkpoint: Checkpoint) -> None:
-    """Make the postings hold exactly what the store says, each passage once."""
-    settled = []
+def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer, checkpoint: Checkpoint) -> None:
+    """Add pending documents to the postings and remove doomed ones, so that both match the store."""
+    indexed = []
     for document in store.pending():
         checkpoint()
-        passages = _passages(document, words)
-        # A run killed between the two commits left the words there already.
-        if not postings.holds(document.id):
+        passages = _passages(document, analyzer)
+        # A run that was killed between the two commits has already added the terms.
+        if not postings.contains(document.id):
             postings.add(document.id, passages)
-        settled.append(Settled(document.id, len(passages), sum(map(len, passages))))
-    doomed = store.doomed()
-    for id_ in doomed:
-        postings.forget(id_)
-    if settled or doomed:
+        indexed.append(IndexedDocument(document.id, len(passages), sum(map(len, passages))))
+    doomed_ids = store.doomed_ids()
+    for id_ in doomed_ids:
+        postings.remove(id_)
+    if indexed or doomed_ids:
         postings.commit()
-        store.settle(settled, doomed)
+        store.mark_indexed(indexed, doomed_ids)
 
 
-def _passages(document: Pending, words: Words) -> list[list[str]]:
-    """The words of each passage, with those of its heading and its document's title."""
+def _passages(document: PendingDocument, analyzer: TermAnalyzer) -> list[list[str]]:
+    """Return the terms of each passage, including its heading and the title of its document."""
     return [
-        words.of(f"{document.text[passage.start : passage.end]}\n{passage.heading}\n{document.title}")
+        analyzer.analyze(f"{document.text[passage.start : passage.end]}\n{passage.heading}\n{document.title}")
         for passage in split(document.text, document.layout)
     ]
 
 
-class Update:
-    """One pass. `left_out` is what the scan itself refused."""
+class IndexUpdate:
+    """One pass over a folder. `skipped` holds the files that are not recorded in the store."""
 
     def __init__(
-        self, folder: Folder, store: Store, extractor: Extractor, settings: IndexSettings, *, leave_out: Path
+        self, folder: Folder, store: IndexStore, extractor: Extractor, settings: IndexSettings, *, exclude: Path
     ) -> None:
-        self.left_out: list[Skipped] = []
+        self.skipped: list[SkippedFile] = []
         self._folder = folder
         self._store = store
         self._extractor = extractor
         self._settings = settings
-        self._leave_out = leave_out
-        self._batch = Batch()
-        self._begun = time.monotonic()
+        self._exclude = exclude
+        self._batch = IndexBatch()
+        self._batch_started = time.monotonic()
 
-    def run(self, checkpoint: Checkpoint, settled: Callable[[], None]) -> None:
-        known = self._store.known()
-        met = set()
-        for found in scan(self._folder, largest=self._settings.largest_file, leave_out=self._leave_out):
+    def run(self, checkpoint: Checkpoint, flush: Callable[[], None]) -> None:
+        known = self._store.known_files()
+        seen = set()
+        for found in scan(self._folder, max_bytes=self._settings.max_file_bytes, exclude=self._exclude):
             checkpoint()
-            if isinstance(found, Skipped):
-                self.left_out.append(found)
+            if isinstance(found, SkippedFile):
+                self.skipped.append(found)
                 continue
-            met.add(found.path)
-            before = known.get(found.path)
-            if before is None or not found.stamp or before.stamp != found.stamp:
-                self._take(found, before)
+            seen.add(found.path)
+            previous = known.get(found.path)
+            if previous is None or not found.stamp or previous.stamp != found.stamp:
+                self._add_file(found, previous)
             if self._is_full():
-                self._flush(settled)
-        self._batch.obsolete.extend(known[path].id for path in known.keys() - met)
-        self._flush(settled)
+                self._flush(flush)
+        self._batch.obsolete.extend(known[path].id for path in known.keys() - seen)
+        self._flush(flush)
 
-    def _take(self, found: FoundFile, before: Known | None) -> None:
-        """Put what a file has become into the batch."""
+    def _add_file(self, found: FoundFile, previous: IndexedFile | None) -> None:
+        """Read a new or changed file and add it to the batch."""
         try:
-            content = read(self._folder, found.path, self._settings.largest_file)
+            content = read(self._folder, found.path, self._settings.max_file_bytes)
         except Unreadable as error:
-            self._replace(before, Entry(found.path, found.stamp, "", skipped=error.detail))
+            self._replace(previous, IndexEntry(found.path, found.stamp, "", skipped=error.detail))
             return
-        hash_ = digest(content)
-        if before is not None and before.content_hash == hash_:
-            self._batch.unchanged.append((before.id, found.stamp))
+        content_hash = digest(content)
+        if previous is not None and previous.content_hash == content_hash:
+            self._batch.unchanged.append((previous.id, found.stamp))
             return
         self._batch.size += len(content)
-        self._replace(before, self._entry(found, hash_, content))
+        self._replace(previous, self._extract_entry(found, content_hash, content))
 
-    def _entry(self, found: FoundFile, hash_: str, content: bytes) -> Entry | None:
+    def _extract_entry(self, found: FoundFile, content_hash: str, content: bytes) -> IndexEntry | None:
         try:
             extracted = self._extractor.extract(content, found.path)
         except Unreadable as error:
-            return Entry(found.path, found.stamp, hash_, skipped=error.detail)
+            return IndexEntry(found.path, found.stamp, content_hash, skipped=error.detail)
         except SourceError as error:
-            # Not the file's fault: left out now, tried again by the next pass.
-            self.left_out.append(Skipped(found.path, error.detail))
+            # A failure of the extractor, not of the file: the next pass tries again.
+            self.skipped.append(SkippedFile(found.path, error.detail))
             return None
-        return Entry(found.path, found.stamp, hash_, extracted)
+        return IndexEntry(found.path, found.stamp, content_hash, extracted)
 
-    def _replace(self, before: Known | None, entry: Entry | None) -> None:
-        if before is not None:
-            self._batch.obsolete.append(before.id)
+    def _replace(self, previous: IndexedFile | None, entry: IndexEntry | None) -> None:
+        if previous is not None:
+            self._batch.obsolete.append(previous.id)
         if entry is not None:
             self._batch.entries.append(entry)
 
@@ -122,12 +122,12 @@ class Update:
         return (
             len(self._batch.entries) >= limits.batch_files
             or self._batch.size >= limits.batch_bytes
-            or (bool(self._batch.entries) and time.monotonic() - self._begun >= limits.batch_seconds)
+            or (bool(self._batch.entries) and time.monotonic() - self._batch_started >= limits.batch_seconds)
         )
 
-    def _flush(self, settled: Callable[[], None]) -> None:
-        batch, self._batch = self._batch, Batch()
+    def _flush(self, flush: Callable[[], None]) -> None:
+        batch, self._batch = self._batch, IndexBatch()
         if batch:
             self._store.record(batch)
-            settled()
-        self._begun = time.monotonic()
+            flush()
+        self._batch_started = time.monotonic()

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, Asked
+from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, SampleDatabase
 
 
 @pytest.fixture(scope="package")
-def music() -> Iterator[Asked]:
-    asked = Asked(MUSIC)
-    yield asked
-    asked.close()
+def music() -> Iterator[SampleDatabase]:
+    database = SampleDatabase(MUSIC)
+    yield database
+    database.close()
 
 
 @pytest.fixture(scope="package")
-def country() -> Iterator[Asked]:
-    asked = Asked(COUNTRY)
-    yield asked
-    asked.close()
+def country() -> Iterator[SampleDatabase]:
+    database = SampleDatabase(COUNTRY)
+    yield database
+    database.close()

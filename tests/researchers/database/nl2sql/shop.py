@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from marchwarden.researchers.database.models import Column, Kind, Reference, Schema, Table
+from marchwarden.researchers.database.models import Column, ColumnKind, Reference, Schema, Table
 
 MUSIC = """
 CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name NVARCHAR(120));
@@ -48,7 +48,7 @@ INSERT INTO border_info VALUES ('texas', 'ohio'), ('ohio', 'texas'), ('ohio', 'u
 """
 
 
-class Asked:
+class SampleDatabase:
     """A database in memory, what can be known of it, and the rows of any statement."""
 
     def __init__(self, script: str) -> None:
@@ -69,14 +69,20 @@ class Asked:
         declared = tuple(Reference(str(row[3]), str(row[2]), str(row[4])) for row in references)
         return Table(name, tuple(columns), declared, rows=len(self.rows(f'SELECT 1 FROM "{name}"')))
 
-    def _column(self, table: str, told: Sequence[object]) -> Column:
-        name, declared = str(told[1]), str(told[2])
+    def _column(self, table: str, row: Sequence[object]) -> Column:
+        name, declared = str(row[1]), str(row[2])
         kind = _kind(declared)
-        found = self.rows(f'SELECT DISTINCT "{name}" FROM "{table}"') if kind is Kind.TEXT else []
+        found = self.rows(f'SELECT DISTINCT "{name}" FROM "{table}"') if kind is ColumnKind.TEXT else []
         values = tuple(str(row[0]) for row in found)
-        return Column(name, kind, declared, is_key=bool(told[5]), values=values, complete=True)
+        return Column(name, kind, declared, is_key=bool(row[5]), values=values, complete=True)
 
 
-def _kind(declared: str) -> Kind:
-    kinds = {"INT": Kind.NUMBER, "NUMERIC": Kind.NUMBER, "DOUBLE": Kind.NUMBER, "DATE": Kind.MOMENT, "BOOL": Kind.TRUTH}
-    return next((kind for word, kind in kinds.items() if word in declared), Kind.TEXT)
+def _kind(declared: str) -> ColumnKind:
+    kinds = {
+        "INT": ColumnKind.NUMBER,
+        "NUMERIC": ColumnKind.NUMBER,
+        "DOUBLE": ColumnKind.NUMBER,
+        "DATE": ColumnKind.DATETIME,
+        "BOOL": ColumnKind.BOOLEAN,
+    }
+    return next((kind for word, kind in kinds.items() if word in declared), ColumnKind.TEXT)

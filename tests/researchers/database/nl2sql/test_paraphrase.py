@@ -2,8 +2,8 @@
 
 import pytest
 
-from marchwarden.researchers.database.nl2sql import statements
-from tests.researchers.database.nl2sql.shop import Asked
+from marchwarden.researchers.database.nl2sql import translate
+from tests.researchers.database.nl2sql.shop import SampleDatabase
 
 READINGS = {
     "How many customers are in Brazil?": "the number of customers whose country is Brazil",
@@ -24,5 +24,5 @@ READINGS = {
 
 
 @pytest.mark.parametrize(("question", "reading"), READINGS.items(), ids=list(READINGS))
-def test_a_statement_says_what_it_asks_for(music: Asked, question: str, reading: str):
-    assert statements(question, music.schema)[0].reading == reading
+def test_a_statement_says_what_it_asks_for(music: SampleDatabase, question: str, reading: str):
+    assert translate(question, music.schema)[0].reading == reading

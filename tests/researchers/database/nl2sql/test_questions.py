@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from marchwarden.researchers.database.nl2sql import Questions, statements
-from tests.researchers.database.nl2sql.shop import Asked
+from marchwarden.researchers.database.nl2sql import QuestionParser, translate
+from tests.researchers.database.nl2sql.shop import SampleDatabase
 
 OF_MUSIC = {
     "How many customers are in Brazil?": [(2,)],
@@ -50,14 +50,14 @@ OF_MUSIC = {
 
 
 @pytest.mark.parametrize(("question", "rows"), OF_MUSIC.items(), ids=list(OF_MUSIC))
-def test_a_plain_question_finds_its_rows(music: Asked, question: str, rows: list[tuple[object, ...]]):
-    best = Questions(music.schema).statements(question)[0]
+def test_a_plain_question_finds_its_rows(music: SampleDatabase, question: str, rows: list[tuple[object, ...]]):
+    best = QuestionParser(music.schema).translate(question)[0]
     found = [tuple(round(each, 4) if isinstance(each, float) else each for each in row) for row in music.rows(best.sql)]
     assert sorted(found) == sorted(rows)
 
 
-def test_rows_come_in_the_order_asked_for(music: Asked):
-    best = statements("List the titles of albums ordered alphabetically", music.schema)[0]
+def test_rows_come_in_the_order_asked_for(music: SampleDatabase):
+    best = translate("List the titles of albums ordered alphabetically", music.schema)[0]
     assert [title for (title,) in music.rows(best.sql)] == [
         "Killers",
         "Let There Be Rock",
@@ -66,33 +66,33 @@ def test_rows_come_in_the_order_asked_for(music: Asked):
     ]
 
 
-def test_what_joins_repeat_is_added_up_once(music: Asked):
-    best = statements("What is the total of invoices with rock tracks?", music.schema)[0]
+def test_what_joins_repeat_is_added_up_once(music: SampleDatabase):
+    best = translate("What is the total of invoices with rock tracks?", music.schema)[0]
     ((total,),) = music.rows(best.sql)
     assert total == pytest.approx(3.96 + 1.98)
 
 
-def test_a_name_nobody_has_looked_at_may_still_be_there(music: Asked):
+def test_a_name_nobody_has_looked_at_may_still_be_there(music: SampleDatabase):
     tables = tuple(
         replace(table, columns=tuple(replace(each, values=(), complete=False) for each in table.columns))
         for table in music.schema.tables
     )
-    found = statements("List the albums of Iron Maiden", replace(music.schema, tables=tables))
+    found = translate("List the albums of Iron Maiden", replace(music.schema, tables=tables))
     assert found[0].score < 0.7
     assert any(len(music.rows(each.sql)) == 3 for each in found)
 
 
-def test_other_engines_get_names_quoted_their_way(music: Asked):
-    best = statements("How many customers are in Brazil?", replace(music.schema, dialect="mysql"))[0]
+def test_other_engines_get_names_quoted_their_way(music: SampleDatabase):
+    best = translate("How many customers are in Brazil?", replace(music.schema, dialect="mysql"))[0]
     assert best.sql == "SELECT COUNT(*) FROM `Customer` WHERE `Country` = 'Brazil'"
 
 
-def test_a_quotation_mark_in_the_data_stays_data(music: Asked):
+def test_a_quotation_mark_in_the_data_stays_data(music: SampleDatabase):
     tables = tuple(
         replace(table, columns=tuple(replace(each, values=("Sinéad O'Connor",)) for each in table.columns))
         for table in music.schema.tables
         if table.name in {"Artist", "Album"}
     )
-    best = statements("List the albums of the artist Sinead O'Connor", replace(music.schema, tables=tables))[0]
+    best = translate("List the albums of the artist Sinead O'Connor", replace(music.schema, tables=tables))[0]
     assert best.sql.endswith("""WHERE "Artist"."Name" = 'Sinéad O''Connor'""")
     assert music.rows(best.sql) == []

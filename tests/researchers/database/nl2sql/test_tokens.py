@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.researchers.database.nl2sql.tokens import Span, number_at, span_at, words_of
+from marchwarden.researchers.database.nl2sql.tokens import DateSpan, parse_date_at, parse_number_at, tokenize
 from marchwarden.text.words import WordStemmer
 
 DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
@@ -16,13 +16,13 @@ DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
     DAYS, st.sampled_from(["{0:%Y-%m-%d}", "{0:%B} {0.day}, {0:%Y}", "{0.day} {0:%b} {0:%Y}", "{0:%b} {0.day} {0:%Y}"])
 )
 def test_a_day_is_a_span_of_one_day_however_it_is_written(day: date, form: str):
-    words = words_of(form.format(day), WordStemmer())
-    assert span_at(words, 0) == (Span(day, day + timedelta(days=1)), len(words))
+    words = tokenize(form.format(day), WordStemmer())
+    assert parse_date_at(words, 0) == (DateSpan(day, day + timedelta(days=1)), len(words))
 
 
 @given(DAYS)
 def test_a_month_ends_where_the_next_begins(day: date):
-    span, length = span_at(words_of(f"{day:%B %Y}", WordStemmer()), 0) or pytest.fail("no month")
+    span, length = parse_date_at(tokenize(f"{day:%B %Y}", WordStemmer()), 0) or pytest.fail("no month")
     assert length == 2
     assert (span.since.day, span.until.day) == (1, 1)
     assert span.since <= day < span.until
@@ -42,10 +42,10 @@ def test_a_month_ends_where_the_next_begins(day: date):
     ],
 )
 def test_a_number_is_read_with_its_scale(text: str, number: float | None):
-    found = number_at(words_of(text, WordStemmer()), 0)
+    found = parse_number_at(tokenize(text, WordStemmer()), 0)
     assert (found[0] if found else None) == number
 
 
 def test_days_that_never_were_are_no_days():
-    assert span_at(words_of("2010-02-30", WordStemmer()), 0) is None
-    assert span_at(words_of("9999-12-31", WordStemmer()), 0) is None
+    assert parse_date_at(tokenize("2010-02-30", WordStemmer()), 0) is None
+    assert parse_date_at(tokenize("9999-12-31", WordStemmer()), 0) is None

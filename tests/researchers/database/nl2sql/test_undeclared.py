@@ -2,8 +2,8 @@
 
 import pytest
 
-from marchwarden.researchers.database.nl2sql import Questions
-from tests.researchers.database.nl2sql.shop import Asked
+from marchwarden.researchers.database.nl2sql import QuestionParser
+from tests.researchers.database.nl2sql.shop import SampleDatabase
 
 OF_A_COUNTRY = {
     "what is the population of texas": [(14229,)],
@@ -32,12 +32,12 @@ OF_A_COUNTRY = {
 
 
 @pytest.mark.parametrize(("question", "rows"), OF_A_COUNTRY.items(), ids=list(OF_A_COUNTRY))
-def test_a_plain_question_finds_its_rows(country: Asked, question: str, rows: list[tuple[object, ...]]):
-    best = Questions(country.schema).statements(question)[0]
+def test_a_plain_question_finds_its_rows(country: SampleDatabase, question: str, rows: list[tuple[object, ...]]):
+    best = QuestionParser(country.schema).translate(question)[0]
     assert sorted(country.rows(best.sql)) == sorted(rows)
 
 
-def test_a_word_of_two_meanings_gives_more_than_one_statement(country: Asked):
-    found = Questions(country.schema).statements("what is the population of mississippi")
+def test_a_word_of_two_meanings_gives_more_than_one_statement(country: SampleDatabase):
+    found = QuestionParser(country.schema).translate("what is the population of mississippi")
     assert len(found) > 1
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)

@@ -1,4 +1,4 @@
-"""The engines: each opens a database so that it can only be read, says what is in it, and runs a statement in time."""
+"""Database engines: each opens a database read-only, reads its schema and runs statements within a time limit."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,36 +7,36 @@ from marchwarden.researchers.database.jobs import Engine, Target
 from marchwarden.researchers.database.models import Table
 
 
-class Opened(Protocol):
-    """A database that was opened for reading: the second wall. Raises `Refused` and nothing else."""
+class OpenDatabase(Protocol):
+    """A database opened read-only: the second layer of protection. Methods raise only `QueryRefused`."""
 
     @property
     def dialect(self) -> str: ...
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What whoever reads the answers should know about how far the engine itself guards them."""
+        """Warnings about missing write protection in the engine itself."""
         ...
 
     def relations(self) -> frozenset[str]:
-        """The tables and views that may be read, case folded, each as `name` and as `schema.name`."""
+        """Return the readable tables and views, case folded, each as `name` and as `schema.name`."""
         ...
 
     def tables(self) -> Sequence[Table]:
-        """What the database says of itself, without looking into the tables."""
+        """Return the declared schema without reading any rows."""
         ...
 
-    def rows(self, sql: str, most: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-        """The names of the columns, and at most so many rows."""
+    def rows(self, sql: str, max_rows: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+        """Run a statement and return the names of its columns and up to `max_rows` rows."""
         ...
 
-    def quoted(self, name: str) -> str: ...
+    def quote_name(self, name: str) -> str: ...
 
     def close(self) -> None: ...
 
 
-def opened(target: Target, seconds: float, memory: int) -> Opened:
-    """The database of a target. Its driver is imported only now: most databases need none of the others'."""
+def open_database(target: Target, seconds: float, memory: int) -> OpenDatabase:
+    """Open a database. Imports only the driver it needs."""
     match target.engine:
         case Engine.SQLITE:
             from marchwarden.researchers.database.engines.sqlite import SqliteFile
@@ -56,6 +56,6 @@ def opened(target: Target, seconds: float, memory: int) -> Opened:
             return AlchemyDatabase(target, seconds)
 
 
-def quoted_name(name: str) -> str:
-    """An identifier as standard SQL writes it."""
+def quote_identifier(name: str) -> str:
+    """Quote an identifier as in standard SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""DuckDB, opened read-only, without files, network or extensions, its configuration locked before anything is asked."""
+"""DuckDB: opened read-only, without access to files, network or extensions, and with a locked configuration."""
 
 import threading
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from typing import Final
 
 import duckdb
 
-from marchwarden.researchers.database.engines import quoted_name
-from marchwarden.researchers.database.jobs import Reason, Refused
-from marchwarden.researchers.database.models import Column, Reference, Table, kind_of
+from marchwarden.researchers.database.engines import quote_identifier
+from marchwarden.researchers.database.jobs import QueryRefused, Reason
+from marchwarden.researchers.database.models import Column, Reference, Table, kind_from_type
 
 _FORBIDDEN: Final = (duckdb.PermissionException,)
 _MALFORMED: Final = (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError)
@@ -16,8 +16,6 @@ _TOO_MUCH: Final = (duckdb.InterruptException, duckdb.OutOfMemoryException)
 
 
 class DuckdbFile:
-    """One file of DuckDB's."""
-
     dialect: Final = "duckdb"
     notices: Final = ()
 
@@ -34,38 +32,38 @@ class DuckdbFile:
         }
         try:
             self._connection = duckdb.connect(path, read_only=True, config=config)
-            self._found = self._connection.execute(_TABLES).fetchall()
-            self._open_schemas()
+            self._relations = self._connection.execute(_TABLES).fetchall()
+            self._set_search_path()
             self._connection.execute("SET lock_configuration = true")
         except duckdb.Error as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
     def relations(self) -> frozenset[str]:
-        names = [(schema.casefold(), name.casefold()) for schema, name, _ in self._found]
+        names = [(schema.casefold(), name.casefold()) for schema, name, _ in self._relations]
         return frozenset([*(name for _, name in names), *(f"{schema}.{name}" for schema, name in names)])
 
     def tables(self) -> Sequence[Table]:
         try:
-            return [self._described(*found) for found in self._found]
+            return [self._describe_table(*found) for found in self._relations]
         except duckdb.Error as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
-    def rows(self, sql: str, most: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    def rows(self, sql: str, max_rows: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
         watchdog = threading.Timer(seconds, self._connection.interrupt)
         watchdog.daemon = True
         watchdog.start()
         try:
             self._refuse_all_but_select(sql)
             cursor = self._connection.execute(sql)
-            found = cursor.fetchmany(most)
+            found = cursor.fetchmany(max_rows)
             return [str(each[0]) for each in cursor.description or ()], found
         except duckdb.Error as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
         finally:
             watchdog.cancel()
 
-    def quoted(self, name: str) -> str:
-        return quoted_name(name)
+    def quote_name(self, name: str) -> str:
+        return quote_identifier(name)
 
     def close(self) -> None:
         self._connection.close()
@@ -73,15 +71,15 @@ class DuckdbFile:
     def _refuse_all_but_select(self, sql: str) -> None:
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise Refused("it is not exactly one SELECT")
+            raise QueryRefused("it is not exactly one SELECT")
 
-    def _open_schemas(self) -> None:
-        """Let a table be called by its bare name, whichever schema it is in."""
-        schemas = dict.fromkeys(["main", *(schema for schema, _, _ in self._found)])
-        path = ",".join(quoted_name(schema) for schema in schemas).replace("'", "''")
+    def _set_search_path(self) -> None:
+        """Make the tables of all schemas available by their bare names."""
+        schemas = dict.fromkeys(["main", *(schema for schema, _, _ in self._relations)])
+        path = ",".join(quote_identifier(schema) for schema in schemas).replace("'", "''")
         self._connection.execute(f"SET search_path = '{path}'")
 
-    def _described(self, schema: str, name: str, comment: str | None) -> Table:
+    def _describe_table(self, schema: str, name: str, comment: str | None) -> Table:
         constraints = self._connection.execute(_CONSTRAINTS, (schema, name)).fetchall()
         keys = {column for kind, own, _, _ in constraints if kind == "PRIMARY KEY" for column in own}
         references = [
@@ -93,7 +91,10 @@ class DuckdbFile:
         columns = self._connection.execute(_COLUMNS, (schema, name)).fetchall()
         return Table(
             name,
-            tuple(Column(column, kind_of(type_), type_, said or "", column in keys) for column, type_, said in columns),
+            tuple(
+                Column(column, kind_from_type(type_), type_, column_comment or "", column in keys)
+                for column, type_, column_comment in columns
+            ),
             tuple(references),
             comment or "",
         )
@@ -117,10 +118,10 @@ _CONSTRAINTS: Final = """
 """
 
 
-def _refused(error: duckdb.Error) -> Refused:
+def _translate_error(error: duckdb.Error) -> QueryRefused:
     first_line = str(error).partition("\n")[0]
     if isinstance(error, _FORBIDDEN):
-        return Refused(first_line)
+        return QueryRefused(first_line)
     if isinstance(error, _TOO_MUCH):
-        return Refused("it takes too much time or memory", Reason.TOO_MUCH)
-    return Refused(first_line, Reason.MALFORMED if isinstance(error, _MALFORMED) else Reason.UNREACHABLE)
+        return QueryRefused("it takes too much time or memory", Reason.TOO_MUCH)
+    return QueryRefused(first_line, Reason.MALFORMED if isinstance(error, _MALFORMED) else Reason.UNREACHABLE)

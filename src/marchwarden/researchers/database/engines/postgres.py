@@ -1,5 +1,5 @@
-"""PostgreSQL: every statement alone in a transaction that can only read, through a cursor, under the server's own
-timeout, as a role that is no superuser.
+"""PostgreSQL: every statement runs in its own read-only transaction, through a cursor, with a server-side timeout and
+not as a superuser.
 """
 
 import ssl
@@ -12,19 +12,25 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from pg8000.exceptions import DatabaseError, Error
 from pg8000.native import Connection
 
-from marchwarden.researchers.database.engines import quoted_name
-from marchwarden.researchers.database.jobs import Reason, Refused, Target
-from marchwarden.researchers.database.models import Column, Kind, Reference, Table, kind_of
+from marchwarden.researchers.database.engines import quote_identifier
+from marchwarden.researchers.database.jobs import QueryRefused, Reason, Target
+from marchwarden.researchers.database.models import Column, ColumnKind, Reference, Table, kind_from_type
 
 PORT: Final = 5432
 ANSWERING_SECONDS: Final = 0.5
-"""What a server may take to say that a statement was stopped: its own word is better than a broken connection."""
-_ONLY_READS: Final = "pg_read_all_data"
-_SUPERUSER: Final = (
+"""Extra time for the server to report its own timeout, which is clearer than a broken connection."""
+_READ_ONLY_ROLE: Final = "pg_read_all_data"
+_SUPERUSER_NOTICE: Final = (
     "the database is read as a superuser, whom a read-only transaction does not bind in everything; "
     "give a role that may only SELECT"
 )
-_KINDS: Final = {"N": Kind.NUMBER, "S": Kind.TEXT, "E": Kind.TEXT, "D": Kind.MOMENT, "B": Kind.TRUTH}
+_KINDS: Final = {
+    "N": ColumnKind.NUMBER,
+    "S": ColumnKind.TEXT,
+    "E": ColumnKind.TEXT,
+    "D": ColumnKind.DATETIME,
+    "B": ColumnKind.BOOLEAN,
+}
 # SQLSTATEs, or the classes they begin with.
 _REASONS: Final = {
     "25006": Reason.FORBIDDEN,
@@ -39,88 +45,86 @@ _REASONS: Final = {
 
 
 class PostgresServer:
-    """One database of a server."""
-
     dialect: Final = "postgres"
 
     def __init__(self, target: Target, seconds: float) -> None:
         self.notices: tuple[str, ...] = ()
         try:
-            self._connection = _connected(target, seconds)
+            self._connection = _connect(target, seconds)
             self._run("SET default_transaction_read_only = on")
             self._run(_NOTICE_A_DEAD_CLIENT)
-            self._step_down()
-            self._found = self._run(_TABLES)
-            self._open_schemas()
+            self._drop_superuser()
+            self._relations = self._run(_TABLES)
+            self._set_search_path()
         except (Error, OSError) as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
     def relations(self) -> frozenset[str]:
-        names = [(str(row[1]).casefold(), str(row[2]).casefold()) for row in self._found]
+        names = [(str(row[1]).casefold(), str(row[2]).casefold()) for row in self._relations]
         return frozenset([*(name for _, name in names), *(f"{schema}.{name}" for schema, name in names)])
 
     def tables(self) -> Sequence[Table]:
         try:
             columns, references = self._columns(), self._references()
         except (Error, OSError) as error:
-            raise _refused(error) from error
-        unique = {str(name): (id_, str(comment or "")) for id_, _, name, comment in reversed(self._found)}
+            raise _translate_error(error) from error
+        unique = {str(name): (id_, str(comment or "")) for id_, _, name, comment in reversed(self._relations)}
         described = [
             Table(name, tuple(columns[id_]), tuple(references[id_]), comment) for name, (id_, comment) in unique.items()
         ]
         return described[::-1]
 
-    def rows(self, sql: str, most: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-        until = time.monotonic() + seconds
+    def rows(self, sql: str, max_rows: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+        deadline = time.monotonic() + seconds
         try:
             self._run("BEGIN TRANSACTION READ ONLY")
             try:
-                self._within(until)
-                # Only what returns rows and writes none can be declared, and only one of it.
+                self._set_timeout(deadline)
+                # A cursor can be declared only for a single statement that returns rows and writes nothing.
                 self._run(f"DECLARE answer NO SCROLL CURSOR FOR {sql}")
-                self._within(until)
-                fetched = self._connection.execute_unnamed(f"FETCH FORWARD {most} FROM answer")
+                self._set_timeout(deadline)
+                fetched = self._connection.execute_unnamed(f"FETCH FORWARD {max_rows} FROM answer")
             finally:
                 self._run("ROLLBACK")
         except (Error, OSError) as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
         return [str(column["name"]) for column in fetched.columns], fetched.rows
 
-    def quoted(self, name: str) -> str:
-        return quoted_name(name)
+    def quote_name(self, name: str) -> str:
+        return quote_identifier(name)
 
     def close(self) -> None:
         self._connection.close()
 
     def _run(self, sql: str) -> list[list[object]]:
-        """Prepared, so that it cannot be two statements."""
+        """Run a prepared statement, which cannot contain a second one."""
         rows: list[list[object]] = self._connection.execute_unnamed(sql).rows or []
         return rows
 
-    def _within(self, until: float) -> None:
-        left = max(round((until - time.monotonic()) * 1000), 1)
-        self._run(f"SET LOCAL statement_timeout = {left}")
-        self._run(f"SET LOCAL lock_timeout = {left}")
+    def _set_timeout(self, deadline: float) -> None:
+        milliseconds = max(round((deadline - time.monotonic()) * 1000), 1)
+        self._run(f"SET LOCAL statement_timeout = {milliseconds}")
+        self._run(f"SET LOCAL lock_timeout = {milliseconds}")
 
-    def _step_down(self) -> None:
-        """A superuser takes a role that may read everything and do nothing else, where the server has one."""
+    def _drop_superuser(self) -> None:
+        """Switch from a superuser to a role that can only read, if the server has one."""
         if not self._run("SELECT 1 FROM pg_roles WHERE rolname = current_user AND rolsuper"):
             return
-        if self._run(f"SELECT 1 FROM pg_roles WHERE rolname = '{_ONLY_READS}'"):  # noqa: S608 - a constant
-            self._run(f"SET ROLE {_ONLY_READS}")
+        if self._run(f"SELECT 1 FROM pg_roles WHERE rolname = '{_READ_ONLY_ROLE}'"):  # noqa: S608 - a constant
+            self._run(f"SET ROLE {_READ_ONLY_ROLE}")
         else:
-            self.notices = (_SUPERUSER,)
+            self.notices = (_SUPERUSER_NOTICE,)
 
-    def _open_schemas(self) -> None:
-        """Let a table be called by its bare name, whichever schema it is in."""
-        schemas = dict.fromkeys(str(row[1]) for row in self._found)
+    def _set_search_path(self) -> None:
+        """Make the tables of all schemas available by their bare names."""
+        schemas = dict.fromkeys(str(row[1]) for row in self._relations)
         if schemas:
-            self._run(f"SET search_path = {', '.join(map(quoted_name, schemas))}")
+            self._run(f"SET search_path = {', '.join(map(quote_identifier, schemas))}")
 
     def _columns(self) -> dict[object, list[Column]]:
         columns: dict[object, list[Column]] = defaultdict(list)
         for table, name, declared, category, comment, is_key in self._run(_COLUMNS):
-            kind = _KINDS.get(str(category)) or kind_of(str(declared))
+            kind = _KINDS.get(str(category)) or kind_from_type(str(declared))
             columns[table].append(Column(str(name), kind, str(declared), str(comment or ""), bool(is_key)))
         return columns
 
@@ -134,7 +138,7 @@ class PostgresServer:
 _NOTICE_A_DEAD_CLIENT: Final = """
     SELECT set_config(name, '1s', false) FROM pg_settings WHERE name = 'client_connection_check_interval'
 """
-# Foreign tables are left out: reading one is reading a file, or asking another server.
+# Foreign tables are left out: reading one accesses a file or another server.
 _TABLES: Final = """
     SELECT c.oid, n.nspname, c.relname, obj_description(c.oid, 'pg_class')
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -167,11 +171,11 @@ _REFERENCES: Final = """
 """
 
 
-def _connected(target: Target, seconds: float) -> Connection:
+def _connect(target: Target, seconds: float) -> Connection:
     url = urlsplit(target.address)
     port = url.port or PORT
-    asked = parse_qs(url.query)
-    folder = asked.get("host", [""])[0]
+    options = parse_qs(url.query)
+    folder = options.get("host", [""])[0]
     return Connection(
         unquote(url.username or ""),
         host=url.hostname or "localhost",
@@ -179,14 +183,14 @@ def _connected(target: Target, seconds: float) -> Connection:
         database=unquote(url.path.lstrip("/")),
         password=target.password or None,
         unix_sock=f"{folder}/.s.PGSQL.{port}" if folder.startswith("/") else None,
-        ssl_context=_secured(url),
+        ssl_context=_ssl_context(url),
         timeout=seconds + ANSWERING_SECONDS,
         application_name="marchwarden",
     )
 
 
-def _secured(url: SplitResult) -> ssl.SSLContext | bool | None:
-    """As libpq means it: `disable`, `require` without looking at the certificate, `verify-full`; else if it offers."""
+def _ssl_context(url: SplitResult) -> ssl.SSLContext | bool | None:
+    """Apply `sslmode` like libpq. `require` does not verify the certificate; the default uses TLS if offered."""
     match parse_qs(url.query).get("sslmode", ["prefer"])[0]:
         case "disable":
             return False
@@ -198,8 +202,8 @@ def _secured(url: SplitResult) -> ssl.SSLContext | bool | None:
             return None
 
 
-def _refused(error: Error | OSError) -> Refused:
+def _translate_error(error: Error | OSError) -> QueryRefused:
     if isinstance(error, DatabaseError) and error.args and isinstance(error.args[0], dict):
-        state, said = str(error.args[0].get("C", "")), str(error.args[0].get("M", ""))
-        return Refused(said, _REASONS.get(state) or _REASONS.get(state[:2]) or Reason.UNREACHABLE)
-    return Refused(str(error), Reason.UNREACHABLE)
+        state, message = str(error.args[0].get("C", "")), str(error.args[0].get("M", ""))
+        return QueryRefused(message, _REASONS.get(state) or _REASONS.get(state[:2]) or Reason.UNREACHABLE)
+    return QueryRefused(str(error), Reason.UNREACHABLE)

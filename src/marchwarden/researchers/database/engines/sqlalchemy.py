@@ -1,4 +1,4 @@
-"""Any other database that SQLAlchemy has a dialect for. How far it guards itself depends on the engine, and is told."""
+"""Other databases, through SQLAlchemy. Write protection depends on the engine; a notice says when there is none."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError, ProgrammingError, SQLAlchemyError
 
-from marchwarden.researchers.database.allowed_sql import SPOKEN
-from marchwarden.researchers.database.jobs import Reason, Refused, Target
-from marchwarden.researchers.database.models import Column, Reference, Table, kind_of
+from marchwarden.researchers.database.allowed_sql import SQLGLOT_DIALECTS
+from marchwarden.researchers.database.jobs import QueryRefused, Reason, Target
+from marchwarden.researchers.database.models import Column, Reference, Table, kind_from_type
 
 _GUARDS: Final = {
     "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION max_execution_time = {milliseconds}"),
@@ -16,12 +16,12 @@ _GUARDS: Final = {
     "oracle": ("SET TRANSACTION READ ONLY",),
     "sqlite": ("PRAGMA query_only = ON",),
 }
-_UNGUARDED: Final = "this engine was not told to refuse writing; give a user who may only SELECT"
-MOST_TABLES: Final = 500
+_UNGUARDED_NOTICE: Final = "this engine was not told to refuse writing; give a user who may only SELECT"
+MAX_TABLES: Final = 500
 
 
 class AlchemyDatabase:
-    """A database behind SQLAlchemy. Whatever happens in its transaction is rolled back."""
+    """A database accessed through SQLAlchemy. Its transaction is always rolled back."""
 
     def __init__(self, target: Target, seconds: float) -> None:
         try:
@@ -30,17 +30,17 @@ class AlchemyDatabase:
             self._engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool)
             self._connection = self._engine.connect()
             self._guard(seconds)
-            self._names = self._seen()
+            self._names = self._list_tables()
         except (SQLAlchemyError, ImportError) as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
     @property
     def dialect(self) -> str:
-        return SPOKEN[self._engine.dialect.name]
+        return SQLGLOT_DIALECTS[self._engine.dialect.name]
 
     @property
     def notices(self) -> tuple[str, ...]:
-        return () if self._engine.dialect.name in _GUARDS else (_UNGUARDED,)
+        return () if self._engine.dialect.name in _GUARDS else (_UNGUARDED_NOTICE,)
 
     def relations(self) -> frozenset[str]:
         return frozenset(name.casefold() for name in self._names)
@@ -48,20 +48,20 @@ class AlchemyDatabase:
     def tables(self) -> Sequence[Table]:
         try:
             inspector = sqlalchemy.inspect(self._connection)
-            return [_described(inspector, name) for name in self._names]
+            return [_describe_table(inspector, name) for name in self._names]
         except SQLAlchemyError as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
-    def rows(self, sql: str, most: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    def rows(self, sql: str, max_rows: int, seconds: float) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
         try:
-            # As it is: SQLAlchemy's own `text` would take a colon for a parameter.
+            # Not with `sqlalchemy.text`, which treats a colon as a parameter.
             found = self._connection.execution_options(stream_results=True).exec_driver_sql(sql)
             with found:
-                return [*found.keys()], [tuple(row) for row in found.fetchmany(most)]
+                return [*found.keys()], [tuple(row) for row in found.fetchmany(max_rows)]
         except SQLAlchemyError as error:
-            raise _refused(error) from error
+            raise _translate_error(error) from error
 
-    def quoted(self, name: str) -> str:
+    def quote_name(self, name: str) -> str:
         return str(self._engine.dialect.identifier_preparer.quote_identifier(name))
 
     def close(self) -> None:
@@ -72,12 +72,12 @@ class AlchemyDatabase:
         for guard in _GUARDS.get(self._engine.dialect.name, ()):
             self._connection.exec_driver_sql(guard.format(milliseconds=round(seconds * 1000), seconds=seconds))
 
-    def _seen(self) -> list[str]:
+    def _list_tables(self) -> list[str]:
         inspector = sqlalchemy.inspect(self._connection)
-        return [*inspector.get_table_names(), *inspector.get_view_names()][:MOST_TABLES]
+        return [*inspector.get_table_names(), *inspector.get_view_names()][:MAX_TABLES]
 
 
-def _described(inspector: sqlalchemy.Inspector, name: str) -> Table:
+def _describe_table(inspector: sqlalchemy.Inspector, name: str) -> Table:
     keys = set(inspector.get_pk_constraint(name)["constrained_columns"])
     references = [
         Reference(own, str(key["referred_table"]), target)
@@ -87,7 +87,7 @@ def _described(inspector: sqlalchemy.Inspector, name: str) -> Table:
     columns = [
         Column(
             str(column["name"]),
-            kind_of(str(column["type"])),
+            kind_from_type(str(column["type"])),
             str(column["type"]),
             str(column.get("comment") or ""),
             column["name"] in keys,
@@ -97,9 +97,9 @@ def _described(inspector: sqlalchemy.Inspector, name: str) -> Table:
     return Table(name, tuple(columns), tuple(references))
 
 
-def _refused(error: SQLAlchemyError | ImportError) -> Refused:
+def _translate_error(error: SQLAlchemyError | ImportError) -> QueryRefused:
     if isinstance(error, DBAPIError):
-        # The error as the driver put it: SQLAlchemy's own words would repeat the statement.
+        # The message of the driver: SQLAlchemy's own message repeats the statement.
         malformed = isinstance(error, ProgrammingError)
-        return Refused(str(error.orig), Reason.MALFORMED if malformed else Reason.UNREACHABLE)
-    return Refused(f"it cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)
+        return QueryRefused(str(error.orig), Reason.MALFORMED if malformed else Reason.UNREACHABLE)
+    return QueryRefused(f"it cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)

@@ -1,77 +1,81 @@
-"""Questions read without a model: their words matched to a schema, and a SELECT made of what they ask for.
+"""Translate questions into SQL without a model: match their words to a schema and build a SELECT.
 
-Knows no engine and runs nothing. What a schema has no word for is refused, never guessed.
+Does not know the engines and runs nothing. A question with words that the schema cannot explain is refused, not
+guessed at.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.researchers.database.models import Schema, Statement
-from marchwarden.researchers.database.nl2sql.disambiguate import Choice, choices
-from marchwarden.researchers.database.nl2sql.meanings import Meanings
-from marchwarden.researchers.database.nl2sql.mentions import mentions, merged
-from marchwarden.researchers.database.nl2sql.paraphrase import reading
-from marchwarden.researchers.database.nl2sql.parse import sketched
-from marchwarden.researchers.database.nl2sql.plan import Settling
+from marchwarden.researchers.database.models import Schema, SqlStatement
+from marchwarden.researchers.database.nl2sql.disambiguate import Interpretation, rank_interpretations
+from marchwarden.researchers.database.nl2sql.meanings import MeaningIndex
+from marchwarden.researchers.database.nl2sql.mentions import find_mentions, merge_values
+from marchwarden.researchers.database.nl2sql.paraphrase import paraphrase
+from marchwarden.researchers.database.nl2sql.parse import sketch_question
+from marchwarden.researchers.database.nl2sql.plan import QueryPlanner
 from marchwarden.researchers.database.nl2sql.sketch import Sketch
-from marchwarden.researchers.database.nl2sql.sql import sql
-from marchwarden.researchers.database.nl2sql.tokens import words_of
+from marchwarden.researchers.database.nl2sql.sql import render_sql
+from marchwarden.researchers.database.nl2sql.tokens import tokenize
 from marchwarden.text.words import WordStemmer
 
-MOST_STATEMENTS: Final = 3
-_PASSED_OVER: Final = 0.9
+MAX_STATEMENTS: Final = 3
+_SKIPPED_WORD: Final = 0.9
+"""Factor of the score for every skipped word."""
 
-__all__ = ["Questions", "statements", "unknown"]
+__all__ = ["QuestionParser", "explain_refusal", "translate"]
 
 
-class Questions:
-    """Reads questions about one schema. Learning a schema costs more than a question does: keep it."""
+class QuestionParser:
+    """Translates questions about one schema. Indexing the schema is slower than parsing a question: reuse it."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        told = tuple(table for table in schema.tables if table.columns)
-        self._meanings = Meanings(replace(schema, tables=told), WordStemmer())
+        usable = tuple(table for table in schema.tables if table.columns)
+        self._meanings = MeaningIndex(replace(schema, tables=usable), WordStemmer())
 
-    def statements(self, question: str) -> tuple[Statement, ...]:
-        """The likeliest first; empty when the schema cannot answer."""
+    def translate(self, question: str) -> tuple[SqlStatement, ...]:
+        """Return up to `MAX_STATEMENTS` statements, most likely first. Empty if the schema cannot answer."""
         sketch = self._sketch(question)
-        if sketch.leftovers or not sketch.slots:
+        if sketch.unknown_words or not sketch.slots:
             return ()
-        found: dict[str, Statement] = {}
-        for statement in self._read(sketch):
-            found.setdefault(statement.sql, statement)
-            if len(found) == MOST_STATEMENTS:
+        statements: dict[str, SqlStatement] = {}
+        for statement in self._statements(sketch):
+            statements.setdefault(statement.sql, statement)
+            if len(statements) == MAX_STATEMENTS:
                 break
-        return tuple(found.values())
+        return tuple(statements.values())
 
-    def unknown(self, question: str) -> str:
-        """One line on what of the question the schema knows nothing of."""
+    def explain_refusal(self, question: str) -> str:
+        """Say in one line why there is no statement for this question."""
         sketch = self._sketch(question)
-        if not sketch.leftovers:
+        if not sketch.unknown_words:
             return "the tables cannot be brought together as the question asks"
-        words = ", ".join(f'"{word}"' for word in dict.fromkeys(sketch.leftovers))
+        words = ", ".join(f'"{word}"' for word in dict.fromkeys(sketch.unknown_words))
         return f"the schema knows nothing of {words}"
 
     def _sketch(self, question: str) -> Sketch:
-        found = mentions(words_of(question, self._meanings.stems), self._meanings)
-        return sketched(merged(found, self._meanings), self._meanings)
+        found = find_mentions(tokenize(question, self._meanings.stems), self._meanings)
+        return sketch_question(merge_values(found, self._meanings), self._meanings)
 
-    def _read(self, sketch: Sketch) -> Iterator[Statement]:
-        for choice in choices(sketch, self._meanings):
-            asked = Settling(sketch, choice, self._meanings).asked()
-            if asked is not None:
-                yield Statement(sql(asked, self._schema.dialect), reading(asked), _score(sketch, choice))
-
-
-def _score(sketch: Sketch, choice: Choice) -> float:
-    """The likelier, the less had to be stretched and the fewer words were passed over."""
-    return round(_PASSED_OVER**sketch.passed_over / (1 + choice.cost / 2), 3)
+    def _statements(self, sketch: Sketch) -> Iterator[SqlStatement]:
+        for interpretation in rank_interpretations(sketch, self._meanings):
+            query = QueryPlanner(sketch, interpretation, self._meanings).build()
+            if query is not None:
+                yield SqlStatement(
+                    render_sql(query, self._schema.dialect), paraphrase(query), _score(sketch, interpretation)
+                )
 
 
-def statements(question: str, schema: Schema) -> tuple[Statement, ...]:
-    return Questions(schema).statements(question)
+def _score(sketch: Sketch, interpretation: Interpretation) -> float:
+    """Higher if the words fit the schema better and fewer words were skipped."""
+    return round(_SKIPPED_WORD**sketch.skipped_words / (1 + interpretation.cost / 2), 3)
 
 
-def unknown(question: str, schema: Schema) -> str:
-    return Questions(schema).unknown(question)
+def translate(question: str, schema: Schema) -> tuple[SqlStatement, ...]:
+    return QuestionParser(schema).translate(question)
+
+
+def explain_refusal(question: str, schema: Schema) -> str:
+    return QuestionParser(schema).explain_refusal(question)

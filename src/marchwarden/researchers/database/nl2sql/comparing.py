@@ -1,104 +1,104 @@
-"""The numbers, dates and patterns of a question: what they are compared with. Reads on where a draft stands."""
+"""Parse comparisons: the numbers, dates and patterns of a question, and what they are compared with."""
 
 from typing import Final
 
-from marchwarden.researchers.database.nl2sql.draft import Draft
-from marchwarden.researchers.database.nl2sql.lexicon import Cue, Sign
-from marchwarden.researchers.database.nl2sql.mentions import Dated, Noun, Number, Told, is_cue
-from marchwarden.researchers.database.nl2sql.sketch import Test
+from marchwarden.researchers.database.nl2sql.draft import QueryDraft
+from marchwarden.researchers.database.nl2sql.lexicon import Cue, CueKind
+from marchwarden.researchers.database.nl2sql.mentions import CueMention, DateMention, Noun, Number, is_cue
+from marchwarden.researchers.database.nl2sql.sketch import Comparison
 
 _PAIR: Final = 2
 _BEFORE_A_PATTERN: Final = frozenset({"the", "a", "letter", "letters", "word"})
 _UNTIL: Final = ("to", "and", "through", "until")
 
 
-def comparison(draft: Draft, told: Told) -> None:
-    """Words like `from` and `over` compare only with a number or a date; `larger than Texas` is beyond us."""
-    if any(isinstance(draft.beside(step), Number | Dated) for step in (1, 2, 3)):
-        draft.pending.comparison = told.cue
-    elif told.text.casefold().endswith("than"):
-        draft.leave(told.text)
+def read_comparison(draft: QueryDraft, mention: CueMention) -> None:
+    """Words like `from` and `over` compare only with a number or a date. `larger than Texas` is not supported."""
+    if any(isinstance(draft.neighbor(step), Number | DateMention) for step in (1, 2, 3)):
+        draft.pending.comparison = mention.cue
+    elif mention.text.casefold().endswith("than"):
+        draft.reject(mention.text)
     else:
         draft.close()
 
 
-def number(draft: Draft, said: Number) -> None:
+def read_number(draft: QueryDraft, mention: Number) -> None:
     pending = draft.pending
     if pending.comparison:
-        pending.numbers += (said.number,)
-        if pending.comparison.sign is Sign.BETWEEN and len(pending.numbers) < _PAIR:
+        pending.numbers += (mention.number,)
+        if pending.comparison.kind is CueKind.BETWEEN and len(pending.numbers) < _PAIR:
             return
-        if not isinstance(draft.beside(1), Noun):
-            compare(draft, draft.noun_before, counted=False)
-    elif is_cue(draft.beside(-1), Sign.TOP) or is_cue(draft.beside(1), Sign.EXTREME, Sign.FREQUENT):
-        pending.limit = int(said.number)
-    elif isinstance(draft.beside(-1), Noun) and draft.noun_before is not None:
-        draft.sketch.tests.append(Test(draft.noun_before, "=", (said.number,)))
+        if not isinstance(draft.neighbor(1), Noun):
+            add_comparison(draft, draft.noun_before, counted=False)
+    elif is_cue(draft.neighbor(-1), CueKind.TOP) or is_cue(draft.neighbor(1), CueKind.EXTREME, CueKind.FREQUENT):
+        pending.limit = int(mention.number)
+    elif isinstance(draft.neighbor(-1), Noun) and draft.noun_before is not None:
+        draft.sketch.comparisons.append(Comparison(draft.noun_before, "=", (mention.number,)))
     else:
-        draft.leave(said.text)
+        draft.reject(mention.text)
 
 
-def compare(draft: Draft, slot: int | None, *, counted: bool) -> None:
-    """Compare what a slot stands for, or how many there are of it, with the numbers met."""
+def add_comparison(draft: QueryDraft, slot: int | None, *, counted: bool) -> None:
+    """Compare a slot, or its count if `counted`, with the pending numbers."""
     cue, numbers = draft.pending.comparison, draft.pending.numbers
     assert cue is not None
     draft.pending.comparison, draft.pending.numbers = None, ()
-    if cue.hint and slot is not None and not counted and not draft.nature.is_measure(draft.sketch.slots[slot]):
-        slot = draft.implied(cue.hint, draft.sketch.slots[slot].text, slot)
-    if slot is None or len(numbers) != (_PAIR if cue.sign is Sign.BETWEEN else 1):
-        draft.leave(cue.text)
+    if cue.hint and slot is not None and not counted and not draft.classifier.is_measure(draft.sketch.slots[slot]):
+        slot = draft.add_implied_measure(cue.hint, draft.sketch.slots[slot].text, slot)
+    if slot is None or len(numbers) != (_PAIR if cue.kind is CueKind.BETWEEN else 1):
+        draft.reject(cue.text)
         return
-    sign = "BETWEEN" if cue.sign is Sign.BETWEEN else cue.text
-    draft.sketch.tests.append(Test(slot, sign, numbers, counted=counted))
+    operator = "BETWEEN" if cue.kind is CueKind.BETWEEN else cue.text
+    draft.sketch.comparisons.append(Comparison(slot, operator, numbers, counted=counted))
 
 
-def dated(draft: Draft, said: Dated) -> None:
-    if _is_number(draft, said):
-        number(draft, Number(said.text, float(said.text)))
+def read_date(draft: QueryDraft, mention: DateMention) -> None:
+    if _is_number(draft, mention):
+        read_number(draft, Number(mention.text, float(mention.text)))
         return
-    cue, ending = draft.pending.comparison, _ends_a_span(draft)
-    slot = draft.sketch.tests[-1].slot if ending else _slot(draft, said)
-    sign = "<=" if ending else _sign(cue)
-    draft.pending.comparison = cue if cue and cue.sign is Sign.BETWEEN and not ending else None
-    draft.sketch.tests.append(Test(slot, sign, span=said.span))
+    cue, ending = draft.pending.comparison, _ends_span(draft)
+    slot = draft.sketch.comparisons[-1].slot if ending else _date_slot(draft, mention)
+    operator = "<=" if ending else _operator(cue)
+    draft.pending.comparison = cue if cue and cue.kind is CueKind.BETWEEN and not ending else None
+    draft.sketch.comparisons.append(Comparison(slot, operator, span=mention.span))
     draft.close()
 
 
-def _is_number(draft: Draft, said: Dated) -> bool:
-    """`More than 2000 people` names no year."""
-    before = draft.beside(-1)
-    than = isinstance(before, Told) and before.text.casefold().endswith("than")
-    counted = than or isinstance(draft.beside(1), Noun)
-    return said.text.isdigit() and draft.pending.comparison is not None and counted
+def _is_number(draft: QueryDraft, mention: DateMention) -> bool:
+    """Whether a year is only a number: `more than 2000 people`."""
+    before = draft.neighbor(-1)
+    than = isinstance(before, CueMention) and before.text.casefold().endswith("than")
+    counted = than or isinstance(draft.neighbor(1), Noun)
+    return mention.text.isdigit() and draft.pending.comparison is not None and counted
 
 
-def _ends_a_span(draft: Draft) -> bool:
-    tests = draft.sketch.tests
-    return bool(tests) and tests[-1].span is not None and tests[-1].sign == ">=" and draft.said_before(*_UNTIL)
+def _ends_span(draft: QueryDraft) -> bool:
+    last = draft.sketch.comparisons[-1] if draft.sketch.comparisons else None
+    return last is not None and last.span is not None and last.operator == ">=" and draft.preceded_by(*_UNTIL)
 
 
-def _sign(cue: Cue | None) -> str:
+def _operator(cue: Cue | None) -> str:
     if cue is None:
         return "="
-    return ">=" if cue.sign is Sign.BETWEEN else cue.text
+    return ">=" if cue.kind is CueKind.BETWEEN else cue.text
 
 
-def _slot(draft: Draft, said: Dated) -> int:
-    """The moment named before, like `hired in 2003`, else any there is."""
+def _date_slot(draft: QueryDraft, mention: DateMention) -> int:
+    """The date named just before, as in `hired in 2003`, else any date column."""
     before = draft.noun_before
-    if before is not None and draft.nature.is_moment(draft.sketch.slots[before]):
+    if before is not None and draft.classifier.is_date(draft.sketch.slots[before]):
         return before
-    return draft.slot(said.text, draft.meanings.moments())
+    return draft.add_slot(mention.text, draft.meanings.date_columns())
 
 
-def pattern(draft: Draft, told: Told) -> None:
-    """`Whose name starts with the letter J`."""
+def read_pattern(draft: QueryDraft, mention: CueMention) -> None:
+    """Parse `whose name starts with the letter J`."""
     at = draft.at + 1
-    while at < len(draft.found) and draft.found[at].text.casefold() in _BEFORE_A_PATTERN:
+    while at < len(draft.mentions) and draft.mentions[at].text.casefold() in _BEFORE_A_PATTERN:
         at += 1
-    if at >= len(draft.found) or draft.noun_before is None:
-        draft.leave(told.text)
+    if at >= len(draft.mentions) or draft.noun_before is None:
+        draft.reject(mention.text)
         return
-    text = told.cue.text.format(draft.found[at].text)
-    draft.sketch.tests.append(Test(draft.noun_before, "LIKE", pattern=text))
+    text = mention.cue.text.format(draft.mentions[at].text)
+    draft.sketch.comparisons.append(Comparison(draft.noun_before, "LIKE", pattern=text))
     draft.at = at

@@ -1,25 +1,25 @@
-"""Chooses what the words of a question mean together: the best names, close to each other, in the fewest tables."""
+"""Choose what the words of a question mean together: well-fitting names, close to each other, in few tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from marchwarden.researchers.database.nl2sql.joins import DECLARED, Join, Place
-from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.nl2sql.joins import DECLARED, ColumnRef, Join
+from marchwarden.researchers.database.nl2sql.meanings import MeaningIndex, SchemaMeaning
 from marchwarden.researchers.database.nl2sql.sketch import Sketch
 
-_BEAM: Final = 60
-_TABLE: Final = 0.35
-_GUESS: Final = 0.3
-_POINTLESS: Final = 1.0
-_CROWDED: Final = 0.5
+_BEAM_WIDTH: Final = 60
+_EXTRA_TABLE_COST: Final = 0.35
+_GUESSED_JOIN_COST: Final = 0.3
+_REDUNDANT_COST: Final = 1.0
+_CROWDED_COST: Final = 0.5
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One meaning a slot, the joins that bring their tables together, and what is held against them."""
+class Interpretation:
+    """One meaning for each slot and the joins between their tables. A lower `cost` is more likely."""
 
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[SchemaMeaning, ...]
     joins: tuple[Join, ...]
     cost: float
 
@@ -29,80 +29,81 @@ class Choice:
         return tuple(dict.fromkeys([first, *(join.other.table for join in self.joins)]))
 
 
-def choices(sketch: Sketch, meanings: Meanings) -> list[Choice]:
-    """The cheapest first; none where the tables cannot be brought together."""
-    partial: list[tuple[float, tuple[Meaning, ...]]] = [(0.0, ())]
+def rank_interpretations(sketch: Sketch, meanings: MeaningIndex) -> list[Interpretation]:
+    """Return the possible interpretations, cheapest first. Empty if the tables cannot be joined."""
+    partial: list[tuple[float, tuple[SchemaMeaning, ...]]] = [(0.0, ())]
     for slot in range(len(sketch.slots)):
-        grown = [(cost + _added(sketch, chosen, slot, each), (*chosen, each)) for cost, chosen in partial
+        grown = [(cost + _added_cost(sketch, chosen, slot, each), (*chosen, each)) for cost, chosen in partial
                  for each in sketch.slots[slot].meanings]  # fmt: skip
-        partial = sorted(grown, key=lambda each: each[0])[:_BEAM]
-    return sorted(_joined(sketch, meanings, partial), key=lambda choice: choice.cost)
+        partial = sorted(grown, key=lambda each: each[0])[:_BEAM_WIDTH]
+    return sorted(_with_joins(sketch, meanings, partial), key=lambda interpretation: interpretation.cost)
 
 
-def _added(sketch: Sketch, chosen: tuple[Meaning, ...], slot: int, meaning: Meaning) -> float:
+def _added_cost(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], slot: int, meaning: SchemaMeaning) -> float:
     cost = 1 - meaning.fit
     tables = {each.table for each in chosen}
     if tables and meaning.table not in tables and slot not in sketch.missing:
-        cost += _TABLE
-    for bond in sketch.bonds:
-        if bond.other == slot and chosen[bond.one].table != meaning.table:
-            cost += bond.strength
+        cost += _EXTRA_TABLE_COST
+    for link in sketch.slot_links:
+        if link.other == slot and chosen[link.one].table != meaning.table:
+            cost += link.strength
     return cost
 
 
-def _joined(
-    sketch: Sketch, meanings: Meanings, partial: Sequence[tuple[float, tuple[Meaning, ...]]]
-) -> Iterator[Choice]:
+def _with_joins(
+    sketch: Sketch, meanings: MeaningIndex, partial: Sequence[tuple[float, tuple[SchemaMeaning, ...]]]
+) -> Iterator[Interpretation]:
     for cost, chosen in partial:
         needed = [each.table for slot, each in enumerate(chosen) if slot not in sketch.missing]
         absent = {chosen[slot].table for slot in sketch.missing}
         if (
             not needed
             or absent & set(needed)
-            or not _possible(sketch, chosen, meanings)
-            or (joins := meanings.joins.connecting(tuple(dict.fromkeys(needed)))) is None
+            or not _is_possible(sketch, chosen, meanings)
+            or (joins := meanings.joins.connect(tuple(dict.fromkeys(needed)))) is None
         ):
             continue
         between = len(joins) + 1 - len(set(needed))
         guessed = sum(join.cost - DECLARED for join in joins)
-        yield Choice(chosen, joins, cost + _TABLE * between + _GUESS * guessed + _senseless(sketch, chosen, meanings))
+        join_cost = _EXTRA_TABLE_COST * between + _GUESSED_JOIN_COST * guessed
+        yield Interpretation(chosen, joins, cost + join_cost + _implausibility(sketch, chosen, meanings))
 
 
-def _possible(sketch: Sketch, chosen: tuple[Meaning, ...], meanings: Meanings) -> bool:
-    measured = [bond for bond in sketch.bonds if bond.measured]
-    return all(_has(chosen[bond.one], chosen[bond.other], meanings) for bond in measured) and all(
-        chosen[one].table == chosen[other].table and chosen[one].place != chosen[other].place
+def _is_possible(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], meanings: MeaningIndex) -> bool:
+    measured = [link for link in sketch.slot_links if link.measured]
+    return all(_can_have(chosen[link.one], chosen[link.other], meanings) for link in measured) and all(
+        chosen[one].table == chosen[other].table and chosen[one].column_ref != chosen[other].column_ref
         for one, other in sketch.apart
     )
 
 
-def _has(thing: Meaning, measure: Meaning, meanings: Meanings) -> bool:
-    """A city has its population; the name of a state in a table of cities has none."""
-    own = (
+def _can_have(thing: SchemaMeaning, measure: SchemaMeaning, meanings: MeaningIndex) -> bool:
+    """A city has a population. The name of a state in a table of cities has none."""
+    names_row = (
         not thing.column
-        or thing.column in meanings.naming(thing.table)
-        or meanings.is_measure(meanings.column(thing.place))
+        or thing.column in meanings.display_columns(thing.table)
+        or meanings.is_measure(meanings.column(thing.column_ref))
     )
-    return own or thing.table != measure.table
+    return names_row or thing.table != measure.table
 
 
-def _senseless(sketch: Sketch, chosen: tuple[Meaning, ...], meanings: Meanings) -> float:
-    return _pointless(sketch, chosen, meanings) + _crowded(sketch, chosen)
+def _implausibility(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], meanings: MeaningIndex) -> float:
+    return _redundancy_cost(sketch, chosen, meanings) + _crowding_cost(sketch, chosen)
 
 
-def _pointless(sketch: Sketch, chosen: tuple[Meaning, ...], meanings: Meanings) -> float:
-    """Who asks for states seldom names one: `states the Mississippi runs through` means the river."""
-    given = {chosen[slot].place for slot in sketch.values if slot not in sketch.named}
+def _redundancy_cost(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], meanings: MeaningIndex) -> float:
+    """A question for states seldom names a state: `states the Mississippi runs through` means the river."""
+    given = {chosen[slot].column_ref for slot in sketch.values if slot not in sketch.named}
     others = set(range(len(chosen))) - {*sketch.values, *sketch.excluded}
-    spoken_of = {place for slot in others for place in _named_by(chosen[slot], meanings)}
-    return _POINTLESS * len(spoken_of & given)
+    mentioned = {column_ref for slot in others for column_ref in _naming_columns(chosen[slot], meanings)}
+    return _REDUNDANT_COST * len(mentioned & given)
 
 
-def _named_by(meaning: Meaning, meanings: Meanings) -> Iterator[Place]:
-    for column in (meaning.column,) if meaning.column else meanings.naming(meaning.table):
-        yield Place(meaning.table, column)
+def _naming_columns(meaning: SchemaMeaning, meanings: MeaningIndex) -> Iterator[ColumnRef]:
+    for column in (meaning.column,) if meaning.column else meanings.display_columns(meaning.table):
+        yield ColumnRef(meaning.table, column)
 
 
-def _crowded(sketch: Sketch, chosen: tuple[Meaning, ...]) -> float:
-    """Two values side by side, like a town and its country, are seldom of one column."""
-    return _CROWDED * sum(chosen[one].place == chosen[one + 1].place for one in sketch.crowded)
+def _crowding_cost(sketch: Sketch, chosen: tuple[SchemaMeaning, ...]) -> float:
+    """Two adjacent values, like a town and its country, seldom belong to one column."""
+    return _CROWDED_COST * sum(chosen[one].column_ref == chosen[one + 1].column_ref for one in sketch.crowded)

@@ -1,4 +1,4 @@
-"""What the words of a question may mean in a schema: tables, columns, and values found in them. Knows no grammar."""
+"""Look up what words mean in a schema: tables, columns, and values found in them. Does not know grammar."""
 
 import re
 from collections import defaultdict
@@ -6,33 +6,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from marchwarden.researchers.database.models import Column, Kind, Schema, Table
-from marchwarden.researchers.database.nl2sql.joins import Joins, Place
-from marchwarden.researchers.database.nl2sql.lexicon import MEASURES
-from marchwarden.researchers.database.nl2sql.names import Key, Names
-from marchwarden.researchers.database.nl2sql.thesaurus import ALIASES, SYNONYMS
+from marchwarden.researchers.database.models import Column, ColumnKind, Schema, Table
+from marchwarden.researchers.database.nl2sql.joins import ColumnRef, JoinGraph
+from marchwarden.researchers.database.nl2sql.lexicon import load_lexicon
+from marchwarden.researchers.database.nl2sql.names import Key, SchemaNames
+from marchwarden.researchers.database.nl2sql.thesaurus import load_thesaurus
 from marchwarden.text.words import WordStemmer, folded, words
 
-LONGEST: Final = 6
+MAX_PHRASE_WORDS: Final = 6
 _ANY_MEASURE: Final = frozenset({"", "big"})
 _YES: Final = frozenset({"1", "y", "yes", "t", "true"})
 _NO: Final = frozenset({"0", "n", "no", "f", "false"})
-_CLOCK: Final = re.compile(r"time(?!stamp)", re.IGNORECASE)
+_TIME_OF_DAY: Final = re.compile(r"time(?!stamp)", re.IGNORECASE)
 _NUMERAL: Final = re.compile(r"-?\d{1,18}(\.\d{1,9})?")
-_MOST_MEANINGS: Final = 12
-_MOST_WORDS: Final = 10
-_STANDING: Final = 0.85
-_UNSEEN: Final = 0.6
-_WELL: Final = 0.92
-_WORSE: Final = 0.3
+_MAX_MEANINGS: Final = 12
+_MAX_VALUE_WORDS: Final = 10
+_STAND_IN_FIT: Final = 0.85
+_UNSEEN_FIT: Final = 0.6
+_GOOD_FIT: Final = 0.92
+_MAX_FIT_LOSS: Final = 0.3
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """One thing words may mean: the rows of a table (no column), a column, or a value in it.
+class SchemaMeaning:
+    """One possible meaning of words: the rows of a table (no column), a column, or a value in it.
 
-    `entity` is the table whose rows the column names: a river's `traverse` names states. `values` are the
-    spellings the words go by in the data; `part` says that they are only a part of them, `unseen` that it is a guess.
+    `entity` is the table whose rows the column names: the column `traverse` of a river names states. `values` are the
+    spellings in the data. `part` says that the words are only a part of these values, `unseen` that the value was not
+    seen and is a guess.
     """
 
     table: str
@@ -44,165 +45,167 @@ class Meaning:
     unseen: bool = False
 
     @property
-    def place(self) -> Place:
-        return Place(self.table, self.column)
+    def column_ref(self) -> ColumnRef:
+        return ColumnRef(self.table, self.column)
 
 
-class Meanings:
-    """Looks words up. Made once for a schema."""
+class MeaningIndex:
+    """Index of everything the words of a question can mean in one schema."""
 
     def __init__(self, schema: Schema, stems: WordStemmer) -> None:
         self.schema, self.stems = schema, stems
-        self.names = Names(schema, stems)
-        self.joins = Joins(schema, self.names)
-        self._nouns: dict[Key, list[Meaning]] = defaultdict(list)
-        self._values: dict[Key, list[Meaning]] = defaultdict(list)
-        self._words: dict[str, list[tuple[Key, Meaning]]] = defaultdict(list)
+        self.names = SchemaNames(schema, stems)
+        self.joins = JoinGraph(schema, self.names)
+        self._nouns: dict[Key, list[SchemaMeaning]] = defaultdict(list)
+        self._values: dict[Key, list[SchemaMeaning]] = defaultdict(list)
+        self._words: dict[str, list[tuple[Key, SchemaMeaning]]] = defaultdict(list)
         self._synonyms = {
-            stem: tuple(map(self._key, meant)) for word, meant in SYNONYMS.items() for stem in self._key(word)
+            stem: tuple(map(self._key, synonyms))
+            for word, synonyms in load_thesaurus().synonyms.items()
+            for stem in self._key(word)
         }
-        self._stand_ins = dict(self._standing())
+        self._stand_ins = dict(self._find_stand_ins())
         for table in schema.tables:
-            self._learn(table)
-        self._learn_stand_ins()
+            self._index_table(table)
+        self._index_stand_ins()
 
-    def nouns(self, key: Key) -> tuple[Meaning, ...]:
-        """The tables and columns of this name, the best first."""
-        found = self._nouns.get(key, []) or self._nouns.get(self._joined(key), [])
+    def find_nouns(self, key: Key) -> tuple[SchemaMeaning, ...]:
+        """Return the tables and columns with this name, best fit first."""
+        found = self._nouns.get(key, []) or self._nouns.get(self._as_one_word(key), [])
         if not found and len(key) == 1:
             found = [
                 replace(each, fit=each.fit - 0.05)
-                for meant in self._synonyms.get(key[0], ())
-                for each in self._nouns.get(meant, [])
+                for synonym in self._synonyms.get(key[0], ())
+                for each in self._nouns.get(synonym, [])
             ]
         return _best(found)
 
-    def values(self, key: Key) -> tuple[Meaning, ...]:
+    def find_values(self, key: Key) -> tuple[SchemaMeaning, ...]:
         found = self._values.get(key, [])
         if not found:
-            for names in ALIASES:
+            for names in load_thesaurus().aliases:
                 if " ".join(key) in names:
                     found = [each for name in sorted(names) for each in self._values.get(tuple(name.split()), [])]
-        return _best(_together(found))
+        return _best(_merge_by_column(found))
 
-    def unseen(self, text: str) -> tuple[Meaning, ...]:
-        """Columns of names too many to have been looked at: what is not known may be there."""
+    def guess_names(self, text: str) -> tuple[SchemaMeaning, ...]:
+        """Return the name columns whose values were not all sampled: an unknown name may occur there."""
         found = (
-            Meaning(table.name, column.name, fit=_UNSEEN, values=(text,), unseen=True)
+            SchemaMeaning(table.name, column.name, fit=_UNSEEN_FIT, values=(text,), unseen=True)
             for table in self.schema.tables
-            for column in self.names.title(table)
-            if column.kind is Kind.TEXT and not column.complete and table.rows != 0
+            for column in self.names.title_columns(table)
+            if column.kind is ColumnKind.TEXT and not column.complete and table.rows != 0
         )
-        return tuple(found)[:_MOST_MEANINGS]
+        return tuple(found)[:_MAX_MEANINGS]
 
-    def partial(self, key: Key) -> tuple[Meaning, ...]:
-        """Columns with values these words are a part of: `Ontario` of `Lake Ontario`."""
-        found: dict[Place, Meaning] = {}
+    def find_partial_values(self, key: Key) -> tuple[SchemaMeaning, ...]:
+        """Return the columns with values that contain these words: `Ontario` in `Lake Ontario`."""
+        found: dict[ColumnRef, SchemaMeaning] = {}
         for whole, meaning in self._words.get(key[0], []):
             if _contains(whole, key):
                 fit = meaning.fit * (0.5 + 0.4 * len(key) / len(whole))
-                if meaning.place not in found or found[meaning.place].fit < fit:
-                    found[meaning.place] = replace(meaning, fit=fit, values=(" ".join(key),), part=True)
+                if meaning.column_ref not in found or found[meaning.column_ref].fit < fit:
+                    found[meaning.column_ref] = replace(meaning, fit=fit, values=(" ".join(key),), part=True)
         return _best(found.values())
 
-    def measures(self, hint: str) -> tuple[Meaning, ...]:
-        """Columns of the kind an adjective implies; with the vaguest also the only number a table holds."""
-        wanted = [self._key(name)[0] for name in MEASURES.get(hint, ())]
+    def measures(self, hint: str) -> tuple[SchemaMeaning, ...]:
+        """Columns with the kind of measure an adjective implies. A vague one also means a table's only number."""
+        wanted = [self._key(name)[0] for name in load_lexicon().measures.get(hint, ())]
         found = []
         for table in self.schema.tables:
             for column in table.columns:
-                own = self.names.own(table, column)
+                own = self.names.short_name(table, column)
                 ranks = [wanted.index(word) for word in own if word in wanted]
                 if ranks and (hint == "where" or self.is_measure(column)):
                     fit = 0.95 - 0.04 * min(ranks) - 0.02 * (len(own) - 1)
-                    found.append(Meaning(table.name, column.name, fit=fit))
-            found.extend(self._lone(table, hint, found))
+                    found.append(SchemaMeaning(table.name, column.name, fit=fit))
+            found.extend(self._only_measure(table, hint, found))
         return tuple(found)
 
-    def moments(self) -> tuple[Meaning, ...]:
-        """Columns that hold a date, or the number of a year."""
+    def date_columns(self) -> tuple[SchemaMeaning, ...]:
+        """Columns with dates or years."""
         found = []
         for table in self.schema.tables:
             rank = 0
             for column in table.columns:
-                years = column.kind is Kind.NUMBER and "year" in self.names.own(table, column)
-                if years or (column.kind is Kind.MOMENT and not _CLOCK.match(column.declared)):
-                    found.append(Meaning(table.name, column.name, fit=0.95 - 0.05 * rank))
+                years = column.kind is ColumnKind.NUMBER and "year" in self.names.short_name(table, column)
+                if years or (column.kind is ColumnKind.DATETIME and not _TIME_OF_DAY.match(column.declared)):
+                    found.append(SchemaMeaning(table.name, column.name, fit=0.95 - 0.05 * rank))
                     rank += 1
         return tuple(found)
 
-    def column(self, place: Place) -> Column:
-        table = self.schema.table(place.table)
-        column = table.column(place.column) if table else None
-        assert column is not None, place
+    def column(self, column_ref: ColumnRef) -> Column:
+        table = self.schema.table(column_ref.table)
+        column = table.column(column_ref.column) if table else None
+        assert column is not None, column_ref
         return column
 
     def is_measure(self, column: Column) -> bool:
-        measured = column.kind in {Kind.NUMBER, Kind.MOMENT} or _is_written_number(column)
+        measured = column.kind in {ColumnKind.NUMBER, ColumnKind.DATETIME} or _is_written_number(column)
         return measured and not self.names.is_identifier(column)
 
-    def is_truth(self, meaning: Meaning) -> bool:
-        """Whether a word names a column that says yes or no of a row, and names it well."""
-        named = bool(meaning.column) and meaning.fit > _WELL
-        return named and self.truth(meaning.place, wanted=True) is not None
+    def is_boolean(self, meaning: SchemaMeaning) -> bool:
+        """Whether a word is a good name for a column that holds yes or no."""
+        fits = bool(meaning.column) and meaning.fit > _GOOD_FIT
+        return fits and self.boolean_literal(meaning.column_ref, wanted=True) is not None
 
-    def truth(self, place: Place, *, wanted: bool) -> str | None:
-        """How a column writes yes or no; None when it holds something else."""
-        column = self.column(place)
-        if column.kind is Kind.TRUTH:
+    def boolean_literal(self, column_ref: ColumnRef, *, wanted: bool) -> str | None:
+        """How a column spells yes or no. None if it holds other values."""
+        column = self.column(column_ref)
+        if column.kind is ColumnKind.BOOLEAN:
             return "TRUE" if wanted else "FALSE"
         if not column.complete or not column.values or not {each.casefold() for each in column.values} <= _YES | _NO:
             return None
         return next((each for each in column.values if (each.casefold() in _YES) == wanted), None)
 
-    def is_relation(self, meaning: Meaning) -> bool:
-        """Whether a column tells what a row has to do with others, like `border` and `traverse`: it reads as a verb."""
-        entity = self._stand_ins.get(meaning.place, "")
+    def is_relation(self, meaning: SchemaMeaning) -> bool:
+        """Whether a column relates a row to others and reads like a verb, as `border` and `traverse` do."""
+        entity = self._stand_ins.get(meaning.column_ref, "")
         return bool(entity) and not set(self._key(meaning.column)) & set(self._key(entity))
 
-    def places(self, found: Iterable[Meaning]) -> frozenset[Place]:
-        """The columns in which things called so have their names."""
+    def column_refs(self, found: Iterable[SchemaMeaning]) -> frozenset[ColumnRef]:
+        """The columns that hold the names of these things."""
         return frozenset(
-            Place(each.table, column)
+            ColumnRef(each.table, column)
             for each in found
-            for column in ((each.column,) if each.column else self.naming(each.table))
+            for column in ((each.column,) if each.column else self.display_columns(each.table))
         )
 
     def _title(self, table: str) -> tuple[str, ...]:
         found = self.schema.table(table)
-        return tuple(each.name for each in self.names.title(found)) if found else ()
+        return tuple(each.name for each in self.names.title_columns(found)) if found else ()
 
-    def naming(self, table: str) -> tuple[str, ...]:
+    def display_columns(self, table: str) -> tuple[str, ...]:
         found = self.schema.table(table)
         assert found is not None, table
-        return tuple(each.name for each in self.names.naming(found))
+        return tuple(each.name for each in self.names.display_columns(found))
 
-    def _lone(self, table: Table, hint: str, found: Sequence[Meaning]) -> list[Meaning]:
-        measures = [each for each in table.columns if each.kind is Kind.NUMBER and self.is_measure(each)]
+    def _only_measure(self, table: Table, hint: str, found: Sequence[SchemaMeaning]) -> list[SchemaMeaning]:
+        measures = [each for each in table.columns if each.kind is ColumnKind.NUMBER and self.is_measure(each)]
         if hint in _ANY_MEASURE and len(measures) == 1 and not any(each.table == table.name for each in found):
-            return [Meaning(table.name, measures[0].name, fit=0.6)]
+            return [SchemaMeaning(table.name, measures[0].name, fit=0.6)]
         return []
 
-    def _learn(self, table: Table) -> None:
-        title = self.names.title(table)
-        links = not title and self.names.own_key(table) is None
-        for named in self.names.of_table(table):
-            # A table that merely links others is not the things it links.
-            fit = named.fit - 0.3 if links and named.fit < 1 else named.fit
-            self._add(named.key, Meaning(table.name, fit=fit))
+    def _index_table(self, table: Table) -> None:
+        title = self.names.title_columns(table)
+        links = not title and self.names.primary_key(table) is None
+        for variant in self.names.table_variants(table):
+            # A table that only links others does not stand for the things it links.
+            fit = variant.fit - 0.3 if links and variant.fit < 1 else variant.fit
+            self._add(variant.key, SchemaMeaning(table.name, fit=fit))
         for column in table.columns:
-            for named in self.names.of_column(table, column):
-                self._add(named.key, Meaning(table.name, column.name, fit=named.fit))
-            if column.kind in {Kind.TEXT, Kind.OTHER}:
-                # Whichever table is spoken of, one of few rows is likelier meant than one of many.
-                stands = Place(table.name, column.name) in self._stand_ins
-                fit = (1.0 if column in title else 0.95 if stands else 0.9) - 0.01 * len(str(table.rows or 0))
+            for variant in self.names.column_variants(table, column):
+                self._add(variant.key, SchemaMeaning(table.name, column.name, fit=variant.fit))
+            if column.kind in {ColumnKind.TEXT, ColumnKind.OTHER}:
+                # A table with few rows is more likely to be meant than one with many.
+                is_stand_in = ColumnRef(table.name, column.name) in self._stand_ins
+                fit = (1.0 if column in title else 0.95 if is_stand_in else 0.9) - 0.01 * len(str(table.rows or 0))
                 for value in column.values:
-                    self._learn_value(value, Meaning(table.name, column.name, fit=fit, values=(value,)))
+                    self._index_value(value, SchemaMeaning(table.name, column.name, fit=fit, values=(value,)))
 
-    def _learn_value(self, value: str, meaning: Meaning) -> None:
+    def _index_value(self, value: str, meaning: SchemaMeaning) -> None:
         plain = tuple(words(value))
-        if not 0 < len(plain) <= _MOST_WORDS:
+        if not 0 < len(plain) <= _MAX_VALUE_WORDS:
             return
         self._values[plain].append(meaning)
         if (stemmed := self._key(value)) != plain:
@@ -210,30 +213,32 @@ class Meanings:
         for word in dict.fromkeys(plain if len(plain) > 1 else ()):
             self._words[word].append((plain, meaning))
 
-    def _learn_stand_ins(self) -> None:
-        """Where a column holds the names of another table's rows, it may be called by that table's name."""
+    def _index_stand_ins(self) -> None:
+        """Let a column that holds the names of another table's rows be called by that table's name."""
         for here, entity in self._stand_ins.items():
             table = self.schema.table(entity)
-            for named in self.names.of_table(table) if table else ():
-                self._add(named.key, Meaning(here.table, here.column, fit=named.fit * _STANDING, entity=entity))
+            for variant in self.names.table_variants(table) if table else ():
+                self._add(
+                    variant.key, SchemaMeaning(here.table, here.column, fit=variant.fit * _STAND_IN_FIT, entity=entity)
+                )
 
-    def _standing(self) -> Iterator[tuple[Place, str]]:
+    def _find_stand_ins(self) -> Iterator[tuple[ColumnRef, str]]:
         for join in self.joins.all:
             for here, there in ((join.one, join.other), (join.other, join.one)):
                 if self._title(there.table) == (there.column,) and self._title(here.table) != (here.column,):
                     yield here, there.table
 
-    def _add(self, key: Key, meaning: Meaning) -> None:
-        for each in {key, self._joined(key)}:
+    def _add(self, key: Key, meaning: SchemaMeaning) -> None:
+        for each in {key, self._as_one_word(key)}:
             known = self._nouns[each]
-            same = next((old for old in known if old.place == meaning.place), None)
+            same = next((old for old in known if old.column_ref == meaning.column_ref), None)
             if same is None:
                 known.append(meaning)
             elif (same.fit, bool(same.entity)) < (meaning.fit, bool(meaning.entity)) or meaning.entity:
                 known[known.index(same)] = replace(meaning, fit=max(same.fit, meaning.fit))
 
-    def _joined(self, key: Key) -> Key:
-        """`check ins` and `checkin`, `user name` and `username` are the same."""
+    def _as_one_word(self, key: Key) -> Key:
+        """`check ins` and `checkin` are the same, like `user name` and `username`."""
         return self._key("".join(key))
 
     def _key(self, text: str) -> Key:
@@ -241,24 +246,24 @@ class Meanings:
 
 
 def _is_written_number(column: Column) -> bool:
-    """Whether a text column holds nothing but numbers."""
-    return column.kind is Kind.TEXT and len(column.values) > 1 and all(map(_NUMERAL.fullmatch, column.values))
+    """Whether a text column holds only numbers."""
+    return column.kind is ColumnKind.TEXT and len(column.values) > 1 and all(map(_NUMERAL.fullmatch, column.values))
 
 
-def _together(found: Iterable[Meaning]) -> list[Meaning]:
-    """One meaning a column: `Luis` and `Luís` are the same to who asks."""
-    places: dict[Place, Meaning] = {}
+def _merge_by_column(found: Iterable[SchemaMeaning]) -> list[SchemaMeaning]:
+    """Merge the meanings in one column: `Luis` and `Luís` are the same name."""
+    column_refs: dict[ColumnRef, SchemaMeaning] = {}
     for each in found:
-        known = places.setdefault(each.place, each)
+        known = column_refs.setdefault(each.column_ref, each)
         if known is not each:
             values = tuple(dict.fromkeys((*known.values, *each.values)))
-            places[each.place] = replace(known, fit=max(known.fit, each.fit), values=values)
-    return list(places.values())
+            column_refs[each.column_ref] = replace(known, fit=max(known.fit, each.fit), values=values)
+    return list(column_refs.values())
 
 
-def _best(found: Iterable[Meaning]) -> tuple[Meaning, ...]:
+def _best(found: Iterable[SchemaMeaning]) -> tuple[SchemaMeaning, ...]:
     ranked = sorted(found, key=lambda each: -each.fit)
-    return tuple(each for each in ranked if each.fit >= ranked[0].fit - _WORSE)[:_MOST_MEANINGS]
+    return tuple(each for each in ranked if each.fit >= ranked[0].fit - _MAX_FIT_LOSS)[:_MAX_MEANINGS]
 
 
 def _contains(whole: Key, key: Key) -> bool:

@@ -1,66 +1,66 @@
-"""What sort of word a noun is: a measure, a moment, a verb in disguise. Knows nothing of the question around it."""
+"""Classify nouns: measures, dates, booleans, relations, verbs. Does not know the question around them."""
 
 from typing import Final
 
-from marchwarden.researchers.database.models import Kind
-from marchwarden.researchers.database.nl2sql.meanings import Meaning, Meanings
+from marchwarden.researchers.database.models import ColumnKind
+from marchwarden.researchers.database.nl2sql.meanings import MeaningIndex, SchemaMeaning
 from marchwarden.researchers.database.nl2sql.mentions import Noun
 from marchwarden.researchers.database.nl2sql.sketch import Slot
-from marchwarden.researchers.database.nl2sql.thesaurus import LIGHT
+from marchwarden.researchers.database.nl2sql.thesaurus import load_thesaurus
 
-SURE: Final = 0.8
-_ALIKE: Final = 0.15
-_LIKELY: Final = 0.7
+SURE_FIT: Final = 0.8
+_SIMILAR_FIT: Final = 0.15
+_LIKELY_FIT: Final = 0.7
 _NEVER_VERBS: Final = frozenset({"name", "location", "place", "time", "order", "orders"})
 
 
-class Nature:
-    """Judges nouns by what they most likely mean."""
+class NounClassifier:
+    """Classifies nouns by their most likely meaning."""
 
-    def __init__(self, meanings: Meanings) -> None:
+    def __init__(self, meanings: MeaningIndex) -> None:
         self._meanings = meanings
-        self._moments = {each.place for each in meanings.moments()}
+        self._dates = {each.column_ref for each in meanings.date_columns()}
 
     def is_measure(self, noun: Noun | Slot) -> bool:
-        """Whether all that the noun most likely means are numbers worth adding up."""
+        """Whether all likely meanings of the noun are numbers that can be summed."""
         best = noun.meanings[0].fit
-        return all(each.column and self._is_number(each) for each in noun.meanings if each.fit >= best - _ALIKE)
+        return all(each.column and self._is_number(each) for each in noun.meanings if each.fit >= best - _SIMILAR_FIT)
 
-    def is_moment(self, noun: Noun | Slot) -> bool:
-        """Whether words like `hired` and `invoice date` mean a moment."""
-        return noun.meanings[0].place in self._moments
+    def is_date(self, noun: Noun | Slot) -> bool:
+        """Whether words like `hired` and `invoice date` mean a date."""
+        return noun.meanings[0].column_ref in self._dates
 
     def is_relation(self, noun: Noun | Slot) -> bool:
         return self._meanings.is_relation(noun.meanings[0])
 
-    def is_truth(self, noun: Noun) -> bool:
-        return self._meanings.is_truth(noun.meanings[0])
+    def is_boolean(self, noun: Noun) -> bool:
+        return self._meanings.is_boolean(noun.meanings[0])
 
     def is_verb(self, noun: Noun) -> bool:
-        """Whether a word that happens to name something in the schema rather tells what things do to each other."""
+        """Whether a word that also names something in the schema is more likely a verb."""
         text = noun.text.casefold()
-        return text.endswith("ed") or (text in LIGHT and text not in _NEVER_VERBS)
+        return text.endswith("ed") or (text in load_thesaurus().connecting and text not in _NEVER_VERBS)
 
-    def is_mere_verb(self, noun: Noun) -> bool:
-        """`references cited`; but `hired` tells of a date, and `border` of other states."""
-        told = self.is_relation(noun) or self.is_moment(noun) or self.is_truth(noun)
-        return bool(noun.meanings[0].column) and self.is_verb(noun) and not told
+    def is_plain_verb(self, noun: Noun) -> bool:
+        """Whether a verb names nothing else: `cited`, but not `hired` (a date) and `border` (a relation)."""
+        means_more = self.is_relation(noun) or self.is_date(noun) or self.is_boolean(noun)
+        return bool(noun.meanings[0].column) and self.is_verb(noun) and not means_more
 
     def is_head(self, noun: Noun) -> bool:
-        """Whether a noun after another is what the two are about, as in `customer name`."""
-        return not self.is_relation(noun) and not self.is_verb(noun) and noun.meanings[0].fit >= SURE
+        """Whether a noun after another is the head of both, as in `customer name`."""
+        return not self.is_relation(noun) and not self.is_verb(noun) and noun.meanings[0].fit >= SURE_FIT
 
     def is_plain_column(self, slot: Slot) -> bool:
-        """Whether the words surely name a column that is no more than that."""
+        """Whether the words certainly name a column, and nothing else."""
         best = slot.meanings[0]
-        plain = bool(best.column) and not best.entity and best.fit >= SURE and not self.is_relation(slot)
-        return plain and not (self.is_moment(slot) and slot.text.casefold().endswith("ed"))
+        plain = bool(best.column) and not best.entity and best.fit >= SURE_FIT and not self.is_relation(slot)
+        return plain and not (self.is_date(slot) and slot.text.casefold().endswith("ed"))
 
-    def holds(self, noun: Noun, hint: str) -> bool:
-        """Whether the things a noun names have a measure of that kind."""
+    def has_measure(self, noun: Noun, hint: str) -> bool:
+        """Whether the rows that a noun names have a measure of that kind."""
         table = noun.meanings[0].table
-        return any(each.table == table and each.fit > _LIKELY for each in self._meanings.measures(hint))
+        return any(each.table == table and each.fit > _LIKELY_FIT for each in self._meanings.measures(hint))
 
-    def _is_number(self, meaning: Meaning) -> bool:
-        column = self._meanings.column(meaning.place)
-        return column.kind is not Kind.MOMENT and self._meanings.is_measure(column)
+    def _is_number(self, meaning: SchemaMeaning) -> bool:
+        column = self._meanings.column(meaning.column_ref)
+        return column.kind is not ColumnKind.DATETIME and self._meanings.is_measure(column)

@@ -1,56 +1,56 @@
-"""A question settled: which columns are shown, tested, grouped and ordered. Neither SQL nor English yet."""
+"""A parsed question: the columns to show, filter, group and order by. Independent of SQL and of English."""
 
 from dataclasses import dataclass, replace
 
-from marchwarden.researchers.database.nl2sql.joins import Join, Place
-from marchwarden.researchers.database.nl2sql.lexicon import Fold
-from marchwarden.researchers.database.nl2sql.tokens import Span
+from marchwarden.researchers.database.nl2sql.joins import ColumnRef, Join
+from marchwarden.researchers.database.nl2sql.lexicon import Aggregate
+from marchwarden.researchers.database.nl2sql.tokens import DateSpan
 
 
 @dataclass(frozen=True)
 class Term:
-    """Columns that are shown together, or many values made one. Rows are counted where there is no column.
+    """Columns shown together, or an aggregate of a column. Without a column, the aggregate counts rows.
 
-    `key` tells rows of one name apart, `written` marks numbers kept as text, to be compared as
-    numbers, `thing` rows rather than something of them.
+    `key` distinguishes rows with the same name. `stored_as_text` marks numbers that are stored as text and compared
+    as numbers. `is_entity` marks a term that stands for whole rows rather than for one of their columns.
     """
 
     table: str
     columns: tuple[str, ...]
     label: str
-    fold: Fold | None = None
+    aggregate: Aggregate | None = None
     distinct: bool = False
     key: str = ""
-    written: bool = False
-    thing: bool = False
+    stored_as_text: bool = False
+    is_entity: bool = False
 
     def is_among(self, terms: "tuple[Term, ...]") -> bool:
-        """Whether the same is there already, whatever it is called."""
+        """Whether `terms` contains the same term, ignoring labels."""
         return any(replace(each, label=self.label) == self for each in terms)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What must hold of a column.
+    """A condition on a column.
 
-    `span` is a stretch of time, `years` says that the column holds mere years; `bare` is told without quotation marks,
-    `written` as with terms.
+    `years` says that the column holds years instead of dates. `literal` is written without quotation marks.
+    `stored_as_text` has the same meaning as in `Term`.
     """
 
-    place: Place
+    column_ref: ColumnRef
     label: str
-    sign: str
+    operator: str
     texts: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
-    span: Span | None = None
+    span: DateSpan | None = None
     years: bool = False
-    bare: str = ""
-    written: bool = False
+    literal: str = ""
+    stored_as_text: bool = False
 
 
 @dataclass(frozen=True)
 class Absence:
-    """Rows of another table that must not be there."""
+    """Rows of another table that must not exist."""
 
     join: Join
     label: str
@@ -58,29 +58,33 @@ class Absence:
 
 @dataclass(frozen=True)
 class Ordering:
-    """How the rows are ordered. `implied` where the question did not name the measure but only `said` a superlative."""
+    """The order of the rows.
+
+    `superlative` is the word that the question uses; `implied` says that it names no measure besides.
+    """
 
     term: Term
     descending: bool
     limit: int | None
     only_extreme: bool
-    said: str = ""
+    superlative: str = ""
     implied: bool = False
 
 
 @dataclass(frozen=True)
 class Having:
     term: Term
-    sign: str
+    operator: str
     numbers: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Everything a statement is made from. The first table is where the joins begin.
+class SelectQuery:
+    """Everything a statement needs. The joins start at `table`.
 
-    `about` are the question's words for things that are neither shown nor given; `once` is the key by which rows are
-    taken once each, where joins would repeat what is added up.
+    `about` holds the question's words for things that are neither shown nor filtered by. `unique_key` is set when
+    joins would repeat rows of a sum or average: each row with this key is taken once. `either` joins the conditions
+    with OR.
     """
 
     table: str
@@ -91,7 +95,7 @@ class Asked:
     absences: tuple[Absence, ...] = ()
     having: tuple[Having, ...] = ()
     ordering: Ordering | None = None
-    within: Ordering | None = None
+    then_by: Ordering | None = None
     about: tuple[str, ...] = ()
-    once: str = ""
+    unique_key: str = ""
     either: bool = False

@@ -1,66 +1,66 @@
-"""What a question wants, before it is settled which tables and columns its words mean. Data only."""
+"""What a question asks for, before its words are resolved to tables and columns. Data only."""
 
 from dataclasses import dataclass, field
 
-from marchwarden.researchers.database.nl2sql.lexicon import Fold
-from marchwarden.researchers.database.nl2sql.meanings import Meaning
-from marchwarden.researchers.database.nl2sql.tokens import Span
+from marchwarden.researchers.database.nl2sql.lexicon import Aggregate
+from marchwarden.researchers.database.nl2sql.meanings import SchemaMeaning
+from marchwarden.researchers.database.nl2sql.tokens import DateSpan
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Words of the question and all they may mean; exactly one meaning will be chosen.
+    """Words of the question and their possible meanings. Exactly one meaning is chosen later.
 
-    `said` is the superlative the question put before them, where they are `implied` the measure of it.
+    `superlative` is the superlative before these words. `implied` marks a measure that a superlative implies.
     """
 
     text: str
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[SchemaMeaning, ...]
     implied: bool = False
-    said: str = ""
+    superlative: str = ""
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Something to show or to order by: a slot, or many of its values made one by a fold; `rows` folds whole rows."""
+class SketchTerm:
+    """A slot to show or to order by, possibly aggregated. `rows` aggregates whole rows."""
 
     slot: int
-    fold: Fold | None = None
+    aggregate: Aggregate | None = None
     rows: bool = False
 
 
 @dataclass(frozen=True)
-class Test:
-    """A comparison of a slot with numbers, a pattern, a span of time or a truth.
+class Comparison:
+    """A comparison of a slot with numbers, a pattern, a date range or a boolean.
 
-    `counted` compares how many there are.
+    `counted` compares the number of rows instead of their values.
     """
 
     slot: int
-    sign: str
+    operator: str
     numbers: tuple[float, ...] = ()
     pattern: str = ""
-    span: Span | None = None
+    span: DateSpan | None = None
     counted: bool = False
-    truth: bool | None = None
+    is_true: bool | None = None
 
 
 @dataclass(frozen=True)
 class Order:
-    """By what to order, and how many rows to keep; all with the extreme value where there is no limit."""
+    """What to order by, and how many rows to return. `only_extreme` returns every row with the extreme value."""
 
-    wish: Wish
+    term: SketchTerm
     descending: bool = True
     limit: int | None = None
     only_extreme: bool = False
-    said: str = ""
+    superlative: str = ""
 
 
 @dataclass(frozen=True)
-class Bond:
-    """Two slots that should be of one table; `strength` is what it costs if they are not.
+class SlotLink:
+    """Two slots that should belong to one table. `strength` is the cost if they do not.
 
-    `measured` where the second is a measure implied of the first: then the first must be the things themselves.
+    `measured` marks an implied measure of the first slot: the first slot must then name the rows that are measured.
     """
 
     one: int
@@ -71,34 +71,34 @@ class Bond:
 
 @dataclass
 class Sketch:
-    """Filled while a question is read from left to right.
+    """Filled while a question is read from left to right. Integers are indexes into `slots`.
 
-    `leftovers` are words nothing can be made of; `passed_over` counts those that most likely only join others.
+    `unknown_words` cause a refusal. `skipped_words` counts words that most likely only connect others.
     """
 
     slots: list[Slot] = field(default_factory=list)
-    shown: list[Wish] = field(default_factory=list)
+    shown: list[SketchTerm] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
     values: list[int] = field(default_factory=list)
     excluded: list[int] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
-    tests: list[Test] = field(default_factory=list)
-    bonds: list[Bond] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    slot_links: list[SlotLink] = field(default_factory=list)
     order: Order | None = None
     outer: Order | None = None
     either: bool = False
     named: list[int] = field(default_factory=list)
     crowded: list[int] = field(default_factory=list)
     apart: list[tuple[int, int]] = field(default_factory=list)
-    leftovers: list[str] = field(default_factory=list)
-    passed_over: int = 0
+    unknown_words: list[str] = field(default_factory=list)
+    skipped_words: int = 0
 
-    def used(self) -> set[int]:
-        """The slots something was made of."""
-        orders = {order.wish.slot for order in (self.order, self.outer) if order}
+    def used_slots(self) -> set[int]:
+        """The slots that contribute to the query."""
+        orders = {order.term.slot for order in (self.order, self.outer) if order}
         listed = {*self.values, *self.excluded, *self.groups, *self.missing}
-        return {wish.slot for wish in self.shown} | {test.slot for test in self.tests} | orders | listed
+        return {term.slot for term in self.shown} | {each.slot for each in self.comparisons} | orders | listed
 
-    def add(self, text: str, meanings: tuple[Meaning, ...], *, implied: bool = False) -> int:
+    def add(self, text: str, meanings: tuple[SchemaMeaning, ...], *, implied: bool = False) -> int:
         self.slots.append(Slot(text, meanings, implied))
         return len(self.slots) - 1

@@ -1,143 +1,154 @@
-"""Writes a query as one SELECT that SQLite, DuckDB and PostgreSQL read alike. Knows nothing of questions."""
+"""Render a query as one SELECT that SQLite, DuckDB and PostgreSQL all understand. Does not know the question."""
 
 from dataclasses import replace
 from typing import Final
 
-from marchwarden.researchers.database.nl2sql.joins import Place
-from marchwarden.researchers.database.nl2sql.query import Absence, Asked, Condition, Having, Term
+from marchwarden.researchers.database.nl2sql.joins import ColumnRef
+from marchwarden.researchers.database.nl2sql.query import Absence, Condition, Having, SelectQuery, Term
 
 _STANDARD: Final = frozenset({"sqlite", "duckdb", "postgres", "postgresql"})
 
 
-def sql(asked: Asked, dialect: str) -> str:
-    written = " ".join(_clauses(asked))
+def render_sql(query: SelectQuery, dialect: str) -> str:
+    statement = " ".join(_clauses(query))
     if dialect in _STANDARD:
-        return written
-    import sqlglot  # noqa: PLC0415 - only dialects that quote names otherwise pay for it
+        return statement
+    import sqlglot  # noqa: PLC0415 - slow to import and needed only for other dialects
 
-    return sqlglot.transpile(written, read="postgres", write=dialect)[0]
+    return sqlglot.transpile(statement, read="postgres", write=dialect)[0]
 
 
-def _clauses(asked: Asked) -> list[str]:
-    if asked.once:
-        return _taken_once(asked)
-    ordering = asked.ordering
-    tests = [_tests(asked)] if asked.conditions or asked.absences else []
+def _clauses(query: SelectQuery) -> list[str]:
+    if query.unique_key:
+        return _clauses_without_repeats(query)
+    ordering = query.ordering
+    tests = [_where_clause(query)] if query.conditions or query.absences else []
     if ordering and ordering.only_extreme:
-        column, wanted = _measured(ordering.term, asked), "MAX" if ordering.descending else "MIN"
+        column, wanted = _numeric_expression(ordering.term, query), "MAX" if ordering.descending else "MIN"
         inner = " ".join(
-            ["SELECT", f"{wanted}({column})", "FROM", _tables(asked), *(f"WHERE {test}" for test in tests)]
+            ["SELECT", f"{wanted}({column})", "FROM", _from_clause(query), *(f"WHERE {test}" for test in tests)]
         )
-        tests = [*([f"({tests[0]})"] if asked.either and tests else tests), f"{column} = ({inner})"]
-    clauses = ["SELECT DISTINCT" if _repeats(asked) else "SELECT", _shown(asked), "FROM", _tables(asked)]
+        tests = [*([f"({tests[0]})"] if query.either and tests else tests), f"{column} = ({inner})"]
+    clauses = [
+        "SELECT DISTINCT" if _needs_distinct(query) else "SELECT",
+        _select_list(query),
+        "FROM",
+        _from_clause(query),
+    ]
     if tests:
         clauses.append(f"WHERE {' AND '.join(tests)}")
-    if asked.groups:
-        clauses.append(f"GROUP BY {', '.join(_grouped(term, asked) for term in asked.groups)}")
-    if asked.having:
-        clauses.append(f"HAVING {' AND '.join(_having(each, asked) for each in asked.having)}")
+    if query.groups:
+        clauses.append(f"GROUP BY {', '.join(_group_columns(term, query) for term in query.groups)}")
+    if query.having:
+        clauses.append(f"HAVING {' AND '.join(_having(each, query) for each in query.having)}")
     if ordering and not ordering.only_extreme:
-        orders = [ordering, asked.within] if asked.within else [ordering]
-        terms = [f"{_measured(each.term, asked)}{' DESC' if each.descending else ''}" for each in orders]
-        clauses.append(f"ORDER BY {', '.join([*terms, *(_tie_breakers(asked) if ordering.limit else [])])}")
+        orders = [ordering, query.then_by] if query.then_by else [ordering]
+        terms = [f"{_numeric_expression(each.term, query)}{' DESC' if each.descending else ''}" for each in orders]
+        clauses.append(f"ORDER BY {', '.join([*terms, *(_tie_breakers(query) if ordering.limit else [])])}")
         clauses.extend([f"LIMIT {ordering.limit}"] if ordering.limit else [])
     return clauses
 
 
-def _tie_breakers(asked: Asked) -> list[str]:
-    """Of rows that are equal, the same few must be kept whenever the statement runs again."""
-    ordering = asked.ordering
-    plain = [term for term in asked.shown if not term.fold and not (ordering and ordering.term.is_among((term,)))]
-    return [_column(term.table, column, asked) for term in plain for column in term.columns]
+def _tie_breakers(query: SelectQuery) -> list[str]:
+    """Order equal rows by their columns, so that LIMIT returns the same rows every time."""
+    ordering = query.ordering
+    plain = [term for term in query.shown if not term.aggregate and not (ordering and ordering.term.is_among((term,)))]
+    return [_column(term.table, column, query) for term in plain for column in term.columns]
 
 
-def _taken_once(asked: Asked) -> list[str]:
-    """Add up the rows that joins lead to, each once, however often they lead there."""
-    term = asked.shown[0]
-    alone = replace(asked, joins=(), table=term.table, once="", conditions=(), absences=(), ordering=None)
-    key = replace(term, columns=(asked.once,), fold=None, written=False)
-    # Counted for each of them, when they are chosen by a count.
-    counted = asked.ordering is not None and asked.ordering.term.fold is not None
-    groups = asked.groups or ((key,) if counted else ())
-    inner = " ".join(_clauses(replace(asked, shown=(key,), groups=groups, once="")))
-    return [*_clauses(alone), f"WHERE {_name(asked.once)} IN ({inner})"]
+def _clauses_without_repeats(query: SelectQuery) -> list[str]:
+    """Aggregate each row once, even if the joins repeat it: select the rows by their key in a subquery."""
+    term = query.shown[0]
+    alone = replace(query, joins=(), table=term.table, unique_key="", conditions=(), absences=(), ordering=None)
+    key = replace(term, columns=(query.unique_key,), aggregate=None, stored_as_text=False)
+    # If an aggregate chooses the rows, it must be computed for each of them.
+    counted = query.ordering is not None and query.ordering.term.aggregate is not None
+    groups = query.groups or ((key,) if counted else ())
+    inner = " ".join(_clauses(replace(query, shown=(key,), groups=groups, unique_key="")))
+    return [*_clauses(alone), f"WHERE {_quote_name(query.unique_key)} IN ({inner})"]
 
 
-def _repeats(asked: Asked) -> bool:
-    """Whether rows would come more than once that are wanted once."""
-    if asked.groups or any(term.fold for term in asked.shown):
+def _needs_distinct(query: SelectQuery) -> bool:
+    """Whether the SELECT could return duplicate rows."""
+    if query.groups or any(term.aggregate for term in query.shown):
         return False
-    if not asked.joins and any(term.key for term in asked.shown):
+    if not query.joins and any(term.key for term in query.shown):
         return False
-    ordered = asked.ordering
+    ordered = query.ordering
     if ordered is None or ordered.only_extreme:
         return True
-    return ordered.term in asked.shown and not ordered.term.written and asked.within is None
+    return ordered.term in query.shown and not ordered.term.stored_as_text and query.then_by is None
 
 
-def _shown(asked: Asked) -> str:
-    return ", ".join(dict.fromkeys(_written(term, asked) for term in asked.shown))
+def _select_list(query: SelectQuery) -> str:
+    return ", ".join(dict.fromkeys(_expression(term, query) for term in query.shown))
 
 
-def _grouped(term: Term, asked: Asked) -> str:
-    keys = [_column(term.table, term.key, asked)] if term.key and term.key not in term.columns else []
-    return ", ".join([*keys, _written(term, asked)])
+def _group_columns(term: Term, query: SelectQuery) -> str:
+    keys = [_column(term.table, term.key, query)] if term.key and term.key not in term.columns else []
+    return ", ".join([*keys, _expression(term, query)])
 
 
-def _written(term: Term, asked: Asked) -> str:
+def _expression(term: Term, query: SelectQuery) -> str:
     if not term.columns:
         return "COUNT(*)"
-    columns = ", ".join(_column(term.table, each, asked) for each in term.columns)
-    if term.fold is None:
+    columns = ", ".join(_column(term.table, each, query) for each in term.columns)
+    if term.aggregate is None:
         return columns
-    first = _measured(replace(term, fold=None), asked)
-    return f"{term.fold.value}({'DISTINCT ' if term.distinct else ''}{first})"
+    first = _numeric_expression(replace(term, aggregate=None), query)
+    return f"{term.aggregate.value}({'DISTINCT ' if term.distinct else ''}{first})"
 
 
-def _measured(term: Term, asked: Asked) -> str:
-    """A term as something to compare and to add up."""
-    if term.fold or not term.columns:
-        return _written(term, asked)
-    column = _column(term.table, term.columns[0], asked)
-    return f"CAST({column} AS REAL)" if term.written else column
+def _numeric_expression(term: Term, query: SelectQuery) -> str:
+    """Render a term so that it can be compared and summed as a number."""
+    if term.aggregate or not term.columns:
+        return _expression(term, query)
+    column = _column(term.table, term.columns[0], query)
+    return f"CAST({column} AS REAL)" if term.stored_as_text else column
 
 
-def _tables(asked: Asked) -> str:
-    joined = [f"JOIN {_name(join.other.table)} ON {_full(join.one)} = {_full(join.other)}" for join in asked.joins]
-    return " ".join([_name(asked.table), *joined])
+def _from_clause(query: SelectQuery) -> str:
+    joined = [
+        f"JOIN {_quote_name(join.other.table)} ON {_qualified(join.one)} = {_qualified(join.other)}"
+        for join in query.joins
+    ]
+    return " ".join([_quote_name(query.table), *joined])
 
 
-def _tests(asked: Asked) -> str:
-    told = [_condition(each, asked) for each in asked.conditions]
-    either = [" OR ".join(told)] if asked.either else told
-    return " AND ".join([*either, *(_absence(each) for each in asked.absences)])
+def _where_clause(query: SelectQuery) -> str:
+    conditions = [_condition(each, query) for each in query.conditions]
+    either = [" OR ".join(conditions)] if query.either else conditions
+    return " AND ".join([*either, *(_absence(each) for each in query.absences)])
 
 
-def _condition(condition: Condition, asked: Asked) -> str:
-    column = _column(condition.place.table, condition.place.column, asked)
-    if condition.written:
+def _condition(condition: Condition, query: SelectQuery) -> str:
+    column = _column(condition.column_ref.table, condition.column_ref.column, query)
+    if condition.stored_as_text:
         column = f"CAST({column} AS REAL)"
     if condition.span:
-        return _dated(condition, column)
-    if condition.bare:
-        return f"{column} {condition.sign} {condition.bare}"
+        return _date_condition(condition, column)
+    if condition.literal:
+        return f"{column} {condition.operator} {condition.literal}"
     if condition.numbers:
-        return f"{column} {_compared(condition.sign, condition.numbers)}"
-    if "LIKE" in condition.sign:
-        tests = [f"LOWER({column}) {condition.sign} {_text(text.lower())}" for text in condition.texts]
+        return f"{column} {_comparison(condition.operator, condition.numbers)}"
+    if "LIKE" in condition.operator:
+        tests = [f"LOWER({column}) {condition.operator} {_quote_text(text.lower())}" for text in condition.texts]
         return tests[0] if len(tests) == 1 else f"({' OR '.join(tests)})"
     if len(condition.texts) == 1:
-        return f"{column} {condition.sign} {_text(condition.texts[0])}"
-    return f"{column} {'IN' if condition.sign == '=' else 'NOT IN'} ({', '.join(map(_text, condition.texts))})"
+        return f"{column} {condition.operator} {_quote_text(condition.texts[0])}"
+    operator, texts = "IN" if condition.operator == "=" else "NOT IN", ", ".join(map(_quote_text, condition.texts))
+    return f"{column} {operator} ({texts})"
 
 
-def _dated(condition: Condition, column: str) -> str:
+def _date_condition(condition: Condition, column: str) -> str:
     span = condition.span
     assert span is not None
     since, until = (
-        (span.since.year, span.until.year) if condition.years else (_text(str(span.since)), _text(str(span.until)))
+        (span.since.year, span.until.year)
+        if condition.years
+        else (_quote_text(str(span.since)), _quote_text(str(span.until)))
     )
-    match condition.sign:
+    match condition.operator:
         case "<":
             return f"{column} < {since}"
         case ">":
@@ -150,35 +161,35 @@ def _dated(condition: Condition, column: str) -> str:
             return f"{column} >= {since} AND {column} < {until}" if not condition.years else f"{column} = {since}"
 
 
-def _having(having: Having, asked: Asked) -> str:
-    return f"{_written(having.term, asked)} {_compared(having.sign, having.numbers)}"
+def _having(having: Having, query: SelectQuery) -> str:
+    return f"{_expression(having.term, query)} {_comparison(having.operator, having.numbers)}"
 
 
-def _compared(sign: str, numbers: tuple[float, ...]) -> str:
-    return f"{sign} {' AND '.join(_number(each) for each in numbers)}"
+def _comparison(operator: str, numbers: tuple[float, ...]) -> str:
+    return f"{operator} {' AND '.join(_format_number(each) for each in numbers)}"
 
 
 def _absence(absence: Absence) -> str:
     join = absence.join
-    inner = f"{_full(join.other)} = {_full(join.one)}"
-    return f"NOT EXISTS (SELECT 1 FROM {_name(join.other.table)} WHERE {inner})"  # noqa: S608 - names are quoted
+    inner = f"{_qualified(join.other)} = {_qualified(join.one)}"
+    return f"NOT EXISTS (SELECT 1 FROM {_quote_name(join.other.table)} WHERE {inner})"  # noqa: S608 - names are quoted
 
 
-def _column(table: str, column: str, asked: Asked) -> str:
-    return _full(Place(table, column)) if asked.joins else _name(column)
+def _column(table: str, column: str, query: SelectQuery) -> str:
+    return _qualified(ColumnRef(table, column)) if query.joins else _quote_name(column)
 
 
-def _full(place: Place) -> str:
-    return f"{_name(place.table)}.{_name(place.column)}"
+def _qualified(column_ref: ColumnRef) -> str:
+    return f"{_quote_name(column_ref.table)}.{_quote_name(column_ref.column)}"
 
 
-def _name(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _number(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.0f}" if number == int(number) else repr(number)

@@ -1,4 +1,4 @@
-"""A question as a row of words, with the numbers, quotations and dates in it told apart. Knows no schema."""
+"""Split a question into words and recognize numbers, quotations and dates. Does not know the schema."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Final
 
-from marchwarden.researchers.database.nl2sql.thesaurus import MONTHS, NUMBERS
+from marchwarden.researchers.database.nl2sql.thesaurus import load_thesaurus
 from marchwarden.text.words import WordStemmer, folded
 
 _TOKEN: Final = re.compile(
@@ -19,14 +19,14 @@ _TOKEN: Final = re.compile(
 )
 _EARLIEST, _LATEST = 1000, 2999
 _LAST_MONTH: Final = 12
-_DIGITS: Final = 18
-_SCALES: Final = 3
-_MOST_WORDS: Final = 100
+_MAX_DIGITS: Final = 18
+_MAX_NUMBER_WORDS: Final = 3
+_MAX_WORDS: Final = 100
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word, number, sign or whole quotation. `before` is what stands between it and the word before it."""
+    """A word, number, operator or complete quotation. `before` is the text between it and the previous word."""
 
     text: str
     plain: str
@@ -38,17 +38,17 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Span:
-    """From the first day to the day after the last."""
+class DateSpan:
+    """A date range. `until` is the day after the last day."""
 
     since: date
     until: date
 
 
-def words_of(question: str, stems: WordStemmer) -> tuple[Word, ...]:
-    """The words of a question; of one that goes on and on, the first."""
+def tokenize(question: str, stems: WordStemmer) -> tuple[Word, ...]:
+    """Return the words of a question, at most `_MAX_WORDS`."""
     found, end = list[Word](), 0
-    for match in islice(_TOKEN.finditer(question), _MOST_WORDS):
+    for match in islice(_TOKEN.finditer(question), _MAX_WORDS):
         found.append(_word(match, question[end : match.start()], stems))
         end = match.end()
     return tuple(found)
@@ -60,16 +60,18 @@ def _word(match: re.Match[str], before: str, stems: WordStemmer) -> Word:
         case "quoted":
             return Word(text[1:-1], folded(text[1:-1]), folded(text[1:-1]), before, quoted=True)
         case "number":
-            return Word(text, text, text, before, number=float(text.replace(",", "")) if len(text) <= _DIGITS else None)
+            number = float(text.replace(",", "")) if len(text) <= _MAX_DIGITS else None
+            return Word(text, text, text, before, number=number)
         case "date":
             return Word(text, text, text, before, day=_day(*map(int, text.split("-"))))
         case _:
             plain = folded(text).removesuffix("'s")
-            return Word(text, plain, "".join(stems.of_everything(plain)) or plain, before, number=_in_words(plain))
+            return Word(text, plain, "".join(stems.of_everything(plain)) or plain, before, number=_number_word(plain))
 
 
-def _in_words(plain: str) -> float | None:
-    return float(NUMBERS[plain]) if plain in NUMBERS and plain not in {"one", "zero"} else None
+def _number_word(plain: str) -> float | None:
+    numbers = load_thesaurus().numbers
+    return float(numbers[plain]) if plain in numbers and plain not in {"one", "zero"} else None
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -79,39 +81,39 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def number_at(words: Sequence[Word], at: int) -> tuple[float, int] | None:
-    """The number that begins here and how many words it takes: `2.5 million`, `a hundred thousand`."""
-    value = words[at].number
+def parse_number_at(words: Sequence[Word], at: int) -> tuple[float, int] | None:
+    """Return the number that starts at this word and its length in words: `2.5 million`, `hundred thousand`."""
+    numbers, value = load_thesaurus().numbers, words[at].number
     if value is None:
         return None
     length = 1
     while (
-        length < _SCALES
+        length < _MAX_NUMBER_WORDS
         and at + length < len(words)
-        and (scale := NUMBERS.get(words[at + length].plain, 0)) >= NUMBERS["hundred"]
+        and (scale := numbers.get(words[at + length].plain, 0)) >= numbers["hundred"]
     ):
         value *= scale
         length += 1
     return value, length
 
 
-def span_at(words: Sequence[Word], at: int) -> tuple[Span, int] | None:
-    """The day, month or year that begins here and how many words it takes."""
+def parse_date_at(words: Sequence[Word], at: int) -> tuple[DateSpan, int] | None:
+    """Return the day, month or year that starts at this word and its length in words."""
     word = words[at]
     if word.day:
         return _one_day(word.day), 1
     if year := _year(word):
-        return Span(date(year, 1, 1), date(year + 1, 1, 1)), 1
-    ahead = list(words[at : at + 4])
-    if word.plain in MONTHS and len(ahead) > 1:
-        return _after_month(MONTHS[word.plain], ahead)
-    if word.number and len(ahead) > 1 and ahead[1].plain in MONTHS:
-        turned = [ahead[1], word, *ahead[2:]]
-        return _after_month(MONTHS[ahead[1].plain], turned)
+        return DateSpan(date(year, 1, 1), date(year + 1, 1, 1)), 1
+    months, ahead = load_thesaurus().months, list(words[at : at + 4])
+    if word.plain in months and len(ahead) > 1:
+        return _date_after_month(months[word.plain], ahead)
+    if word.number and len(ahead) > 1 and ahead[1].plain in months:
+        reordered = [ahead[1], word, *ahead[2:]]
+        return _date_after_month(months[ahead[1].plain], reordered)
     return None
 
 
-def _after_month(month: int, ahead: list[Word]) -> tuple[Span, int] | None:
+def _date_after_month(month: int, ahead: list[Word]) -> tuple[DateSpan, int] | None:
     if year := _year(ahead[1]):
         return _one_month(year, month), 2
     if len(ahead) > 2 and ahead[1].number is not None and (year := _year(ahead[2])):  # noqa: PLR2004
@@ -121,13 +123,13 @@ def _after_month(month: int, ahead: list[Word]) -> tuple[Span, int] | None:
 
 
 def _year(word: Word) -> int:
-    whole = word.number is not None and word.text.isdigit() and len(word.text) == len(str(_LATEST))
-    return int(word.text) if whole and _EARLIEST <= int(word.text) <= _LATEST else 0
+    four_digits = word.number is not None and word.text.isdigit() and len(word.text) == len(str(_LATEST))
+    return int(word.text) if four_digits and _EARLIEST <= int(word.text) <= _LATEST else 0
 
 
-def _one_day(day: date) -> Span:
-    return Span(day, day + timedelta(days=1))
+def _one_day(day: date) -> DateSpan:
+    return DateSpan(day, day + timedelta(days=1))
 
 
-def _one_month(year: int, month: int) -> Span:
-    return Span(date(year, month, 1), date(year + month // _LAST_MONTH, month % _LAST_MONTH + 1, 1))
+def _one_month(year: int, month: int) -> DateSpan:
+    return DateSpan(date(year, month, 1), date(year + month // _LAST_MONTH, month % _LAST_MONTH + 1, 1))
