@@ -3,20 +3,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.researchers.database.houses import PostgresHouse, a_postgres_server, a_sqlite_file, why_no_postgres
+from tests.researchers.database.databases import (
+    PostgresInstance,
+    make_sqlite_file,
+    postgres_unavailable_reason,
+    start_postgres,
+)
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """A small SQLite database, alone in its folder."""
+    """A small SQLite database in an otherwise empty folder."""
     folder = tmp_path / "shop"
     folder.mkdir()
-    return a_sqlite_file(folder)
+    return make_sqlite_file(folder)
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresHouse]:
-    if why := why_no_postgres():
+def postgres() -> Iterator[PostgresInstance]:
+    if why := postgres_unavailable_reason():
         pytest.skip(why)
-    with a_postgres_server() as house:
-        yield house
+    with start_postgres() as server:
+        yield server

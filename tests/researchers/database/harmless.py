@@ -1,4 +1,4 @@
-"""Statements as people and models write them: all of them must get through, and run."""
+"""Harmless statements as people and models write them. All of them must be allowed and run."""
 
 ANYWHERE = (
     "SELECT COUNT(*) FROM customer WHERE country = 'Brazil'",

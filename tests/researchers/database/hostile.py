@@ -1,6 +1,6 @@
-"""Statements that want more than to read: those that must never run, and those that would run for ever.
+"""Hostile statements: those that must never run, and those that would run forever.
 
-`{outside}` is a path beside the database, `{secret}` a file that is none of its business.
+`{outside}` is a path next to the database, `{secret}` a file that a statement must not read.
 """
 
 SQLITE_FORBIDDEN = (
@@ -104,8 +104,8 @@ SQLITE_HEAVY = (
     "SELECT COUNT(*) FROM number a, number b, number c WHERE replace(hex(a.x * b.x * c.x), '0', 'zero') LIKE '%x%'",
 )
 
-SQLITE_DEAF = "SELECT printf('%.*c', 2000000000, 'x')"
-"""Spends most of a minute inside one call, where SQLite does not look whether it should stop."""
+SQLITE_UNINTERRUPTIBLE = "SELECT printf('%.*c', 2000000000, 'x')"
+"""Takes most of a minute in one call, in which SQLite does not check for interrupts."""
 
 POSTGRES_FORBIDDEN = (
     "INSERT INTO customer VALUES (9, 'Eve', 'Nowhere', 0)",
@@ -276,8 +276,8 @@ DUCKDB_FORBIDDEN = (
     "SELECT $1",
 )
 
-GREEDY = ("SELECT repeat('a', 1000000000)", "SELECT repeat('a', 2000000000)")
-"""Refused for what they take: not to be tried where nothing limits the memory."""
+MEMORY_HUNGRY = ("SELECT repeat('a', 1000000000)", "SELECT repeat('a', 2000000000)")
+"""Need so much memory that they must not run without a memory limit."""
 
 DUCKDB_HEAVY = (
     "WITH RECURSIVE n(x) AS (SELECT 1::bigint UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n",

@@ -1,4 +1,4 @@
-"""Each engine by itself: what it says of its tables, and that what only reads gets through to it."""
+"""Each engine alone: the schema it reads, and that harmless statements run."""
 
 import sqlite3
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from marchwarden.researchers.database.jobs import (
 from marchwarden.researchers.database.models import ColumnKind, Schema
 from marchwarden.researchers.database.sql_guard import check_sql
 from marchwarden.researchers.database.worker import execute_job
+from tests.researchers.database.databases import PostgresInstance, make_duckdb_file, make_sqlite_file
 from tests.researchers.database.harmless import DUCKDB, POSTGRES, SQLITE
-from tests.researchers.database.houses import PostgresHouse, a_duckdb_file, a_sqlite_file
 
 SECONDS = 10.0
 MEMORY = 2 << 30
 
 
-def troubles(engine: OpenDatabase, statements: tuple[str, ...]) -> list[tuple[str, str]]:
+def find_refused(engine: OpenDatabase, statements: tuple[str, ...]) -> list[tuple[str, str]]:
     found = []
     for sql in statements:
         try:
@@ -36,7 +36,7 @@ def troubles(engine: OpenDatabase, statements: tuple[str, ...]) -> list[tuple[st
     return found
 
 
-def schema_of(target: Target) -> Schema:
+def read_schema(target: Target) -> Schema:
     outcome = execute_job(DatabaseJob(JobKind.SCHEMA, target, QueryLimits()))
     assert outcome.refusal is None
     assert outcome.schema is not None
@@ -60,28 +60,28 @@ def check_shop(schema: Schema) -> None:
 
 @pytest.mark.parametrize(
     ("make", "engine", "harmless"),
-    [(a_sqlite_file, Engine.SQLITE, SQLITE), (a_duckdb_file, Engine.DUCKDB, DUCKDB)],
+    [(make_sqlite_file, Engine.SQLITE, SQLITE), (make_duckdb_file, Engine.DUCKDB, DUCKDB)],
 )
-def test_a_file_says_what_is_in_it_and_answers_what_only_reads(
+def test_file_engine_reads_schema_and_runs_harmless_sql(
     make: Callable[[Path], Path], engine: Engine, harmless: tuple[str, ...], tmp_path: Path
 ):
     target = Target(engine, str(make(tmp_path)))
-    check_shop(schema_of(target))
-    alone = open_database(target, SECONDS, MEMORY)
-    assert troubles(alone, harmless) == []
-    alone.close()
+    check_shop(read_schema(target))
+    engine_alone = open_database(target, SECONDS, MEMORY)
+    assert find_refused(engine_alone, harmless) == []
+    engine_alone.close()
 
 
-def test_duckdb_tells_comments_and_finds_tables_of_other_schemas(tmp_path: Path):
-    schema = schema_of(Target(Engine.DUCKDB, str(a_duckdb_file(tmp_path))))
+def test_duckdb_reads_comments_and_tables_of_other_schemas(tmp_path: Path):
+    schema = read_schema(Target(Engine.DUCKDB, str(make_duckdb_file(tmp_path))))
     customer = schema.table("customer")
     assert customer and [column.comment for column in customer.columns if column.comment] == ["in dollars"]
     assert schema.table("shelf")
 
 
 @pytest.mark.parametrize("user", ["reader", "postgres"])
-def test_a_server_says_what_is_in_it_and_answers_what_only_reads(user: str, postgres: PostgresHouse):
-    schema = schema_of(postgres.target(user))
+def test_postgres_reads_schema_and_runs_harmless_sql(user: str, postgres: PostgresInstance):
+    schema = read_schema(postgres.target(user))
     check_shop(schema)
     customer, visit = schema.table("customer"), schema.table("visit")
     assert customer and customer.comment == "who buys"
@@ -91,40 +91,40 @@ def test_a_server_says_what_is_in_it_and_answers_what_only_reads(user: str, post
         ColumnKind.OTHER,
         ColumnKind.OTHER,
     ]
-    alone = open_database(postgres.target(user), SECONDS, MEMORY)
-    assert troubles(alone, POSTGRES) == []
-    assert alone.notices == ()
-    alone.close()
+    engine_alone = open_database(postgres.target(user), SECONDS, MEMORY)
+    assert find_refused(engine_alone, POSTGRES) == []
+    assert engine_alone.notices == ()
+    engine_alone.close()
 
 
-def test_a_superuser_steps_down_to_a_role_that_only_reads(postgres: PostgresHouse):
-    alone = open_database(postgres.target("postgres"), SECONDS, MEMORY)
-    assert alone.rows("SELECT current_user", 1, SECONDS)[1] == [["pg_read_all_data"]]
-    alone.close()
+def test_superuser_switches_to_a_read_only_role(postgres: PostgresInstance):
+    engine_alone = open_database(postgres.target("postgres"), SECONDS, MEMORY)
+    assert engine_alone.rows("SELECT current_user", 1, SECONDS)[1] == [["pg_read_all_data"]]
+    engine_alone.close()
 
 
-def test_a_wrong_password_is_told_without_any(postgres: PostgresHouse):
+def test_wrong_password_is_reported_without_the_password(postgres: PostgresInstance):
     outcome = execute_job(DatabaseJob(JobKind.SCHEMA, postgres.target("reader", "not-this-one"), QueryLimits()))
     assert outcome.refusal
     assert outcome.refusal.reason is Reason.UNREACHABLE
     assert "not-this-one" not in outcome.refusal.detail
 
 
-def test_any_other_dialect_is_read_through_sqlalchemy(tmp_path: Path):
-    path = a_sqlite_file(tmp_path)
+def test_other_dialects_are_read_through_sqlalchemy(tmp_path: Path):
+    path = make_sqlite_file(tmp_path)
     target = Target(Engine.OTHER, f"sqlite+pysqlite:///{path}")
-    check_shop(schema_of(target))
-    alone = open_database(target, SECONDS, MEMORY)
-    assert troubles(alone, SQLITE[:10]) == []
+    check_shop(read_schema(target))
+    engine_alone = open_database(target, SECONDS, MEMORY)
+    assert find_refused(engine_alone, SQLITE[:10]) == []
     with pytest.raises(QueryRefused):
-        alone.rows("DELETE FROM customer", 1, SECONDS)
-    alone.close()
+        engine_alone.rows("DELETE FROM customer", 1, SECONDS)
+    engine_alone.close()
 
 
 @pytest.mark.parametrize(
     ("engine", "start"), [(Engine.SQLITE, b"SQLite format 3\x00"), (Engine.DUCKDB, b"\x00" * 8 + b"DUCK")]
 )
-def test_a_file_that_is_damaged_is_told_as_unreachable(engine: Engine, start: bytes, tmp_path: Path):
+def test_damaged_file_is_reported_as_unreachable(engine: Engine, start: bytes, tmp_path: Path):
     path = tmp_path / "broken"
     path.write_bytes(start + b"\xff" * 16_000)
     outcome = execute_job(DatabaseJob(JobKind.SCHEMA, Target(engine, str(path)), QueryLimits()))
@@ -132,8 +132,8 @@ def test_a_file_that_is_damaged_is_told_as_unreachable(engine: Engine, start: by
     assert outcome.refusal.reason is Reason.UNREACHABLE
 
 
-def test_a_database_with_a_write_ahead_log_is_read_and_nothing_is_left_beside_it(tmp_path: Path):
-    path = a_sqlite_file(tmp_path)
+def test_reading_a_database_with_a_write_ahead_log_creates_no_files(tmp_path: Path):
+    path = make_sqlite_file(tmp_path)
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode = WAL")
     writer.close()

@@ -1,6 +1,6 @@
-"""A perfect writer of SQL: every gold query of a benchmark goes through all walls and brings the rows it should.
+"""Every gold query of a benchmark passes all layers of protection and returns the expected rows.
 
-MARCHWARDEN_SQL_BENCH names the folder with `questions.jsonl` and `db/`; without it there is nothing to measure.
+MARCHWARDEN_SQL_BENCH is the folder with `questions.jsonl` and `db/`. Without it the test is skipped.
 """
 
 import json
@@ -22,11 +22,11 @@ from marchwarden.researchers.database.jobs import QueryLimits
 from marchwarden.storage.store import Store
 
 BENCH = os.environ.get("MARCHWARDEN_SQL_BENCH")
-AT_ONCE = 6
+BATCH_SIZE = 6
 
 
 def gold() -> dict[str, list[str]]:
-    """The queries that run on their database, each once, by database."""
+    """Return the distinct queries that run, by database."""
     queries: dict[str, dict[str, None]] = defaultdict(dict)
     for line in (Path(BENCH or "") / "questions.jsonl").read_text().splitlines():
         question = json.loads(line)
@@ -36,7 +36,7 @@ def gold() -> dict[str, list[str]]:
 
 
 def expected(path: Path, sql: str) -> object:
-    """The rows of a query, or nothing for the few variants of a gold query that SQLite itself refuses."""
+    """Return the rows of a query, or None for the few gold queries that SQLite itself refuses."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         try:
             cursor = connection.execute(sql)
@@ -49,7 +49,7 @@ def expected(path: Path, sql: str) -> object:
 
 
 def fetched(store: Store, trace_id: str) -> Iterator[tuple[str, object]]:
-    """What a run fetched: each query, and the rows it brought."""
+    """Yield each query that a run fetched, with its rows."""
     for line in store.text(trace_id).splitlines():
         step = json.loads(line)
         if step["action"] == "fetch" and "content_hash" in step:
@@ -57,26 +57,26 @@ def fetched(store: Store, trace_id: str) -> Iterator[tuple[str, object]]:
             yield content["query"], content["rows"]
 
 
-@pytest.mark.skipif(not BENCH, reason="MARCHWARDEN_SQL_BENCH names no benchmark")
-async def test_every_gold_query_of_a_perfect_writer_runs_and_brings_its_rows(tmp_path: Path):
-    wrong, ran, refused, began = [], 0, 0, perf_counter()
+@pytest.mark.skipif(not BENCH, reason="MARCHWARDEN_SQL_BENCH is not set")
+async def test_every_gold_query_runs_and_returns_its_rows(tmp_path: Path):
+    wrong, ran, refused, started = [], 0, 0, perf_counter()
     for name, queries in gold().items():
         path = Path(BENCH or "") / "db" / f"{name}.sqlite"
         mind = ScriptedMind()
         researcher = DatabaseResearcher(path, mind=mind, trace_dir=tmp_path)
-        for at in range(0, len(queries), AT_ONCE):
-            batch = queries[at : at + AT_ONCE]
+        for at in range(0, len(queries), BATCH_SIZE):
+            batch = queries[at : at + BATCH_SIZE]
             mind.planned = Thought(Plan(tuple(map(Query, batch))))
             result = await researcher.research("What do the gold queries say?", depth="deep")
-            brought = dict(fetched(researcher.store, result.trace_id))
+            fetched_rows = dict(fetched(researcher.store, result.trace_id))
             for sql in batch:
-                wanted = expected(path, sql)
+                expected_rows = expected(path, sql)
                 plain = sql.rstrip("; ")
-                got = brought.get(" ".join(plain.split()), brought.get(plain))
-                ran += wanted is not None and got == wanted
-                refused += wanted is None
-                if got != wanted:
+                got = fetched_rows.get(" ".join(plain.split()), fetched_rows.get(plain))
+                ran += expected_rows is not None and got == expected_rows
+                refused += expected_rows is None
+                if got != expected_rows:
                     wrong.append((name, sql, [gap.detail for gap in result.gaps]))
-    print(f"{ran} gold queries brought their rows, {len(wrong)} did not, {perf_counter() - began:.0f} s")
-    print(f"{refused} variants are none that SQLite runs")
+    print(f"{ran} gold queries returned their rows, {len(wrong)} did not, {perf_counter() - started:.0f} s")
+    print(f"{refused} variants do not run in SQLite")
     assert not wrong

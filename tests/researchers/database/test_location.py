@@ -1,4 +1,4 @@
-"""Which database is meant, what of it is shown, and that no password ever is."""
+"""Parsing of database paths and URLs and of locators; passwords are never shown."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from marchwarden.errors import InvalidInput
 from marchwarden.researchers.database.jobs import Engine, Target
 from marchwarden.researchers.database.location import Database, DatabaseQuery
-from tests.researchers.database.houses import a_duckdb_file
+from tests.researchers.database.databases import make_duckdb_file
 
-HERE = Database(Target(Engine.SQLITE, "/somewhere/shop.db"), "sqlite:///shop.db", "shop.db")
+DATABASE = Database(Target(Engine.SQLITE, "/somewhere/shop.db"), "sqlite:///shop.db", "shop.db")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ HERE = Database(Target(Engine.SQLITE, "/somewhere/shop.db"), "sqlite:///shop.db"
         ),
     ],
 )
-def test_a_url_is_shown_without_user_and_kept_without_password(url: str, shown: str, address: str, password: str):
+def test_url_is_shown_without_user_and_stored_without_password(url: str, shown: str, address: str, password: str):
     database = Database.at(url, {"PGPASSWORD": "env", "PGUSER": "me"})
     assert (database.shown, database.target.address, database.target.password) == (shown, address, password)
     assert database.name == "shop"
@@ -52,20 +52,18 @@ def test_a_url_is_shown_without_user_and_kept_without_password(url: str, shown: 
     assert password not in repr(database.target)
 
 
-def test_a_file_is_shown_as_it_was_given_and_known_by_what_is_in_it(
-    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_file_is_shown_as_given_and_its_engine_is_detected(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(shop.parent)
     by_path, by_url = Database.at("shop.sqlite", {}), Database.at("sqlite:///shop.sqlite", {})
     assert by_path == by_url
     assert by_path.shown == "sqlite:///shop.sqlite"
     assert by_path.target == Target(Engine.SQLITE, str(shop.resolve()))
-    assert Database.at(a_duckdb_file(tmp_path), {}).target.engine is Engine.DUCKDB
+    assert Database.at(make_duckdb_file(tmp_path), {}).target.engine is Engine.DUCKDB
     assert Database.from_trace(by_path.target.address, by_path.shown, {}) == by_path
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "expected_text"),
     [
         ("nowhere.db", "no such database file"),
         ("sqlite:///nowhere.db", "no such database file"),
@@ -80,27 +78,27 @@ def test_a_file_is_shown_as_it_was_given_and_known_by_what_is_in_it(
         ("sho\np.db", "printable"),
     ],
 )
-def test_what_can_be_no_database_is_refused_in_one_line_without_its_password(
-    given: str, said: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+def test_invalid_database_is_rejected_in_one_line_without_its_password(
+    given: str, expected_text: str, shop: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(shop.parent)
     Path("text.db").write_text("not a database")
-    with pytest.raises(InvalidInput, match=said) as caught:
+    with pytest.raises(InvalidInput, match=expected_text) as caught:
         Database.at(given, {})
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1), st.text(st.characters(codec="utf-8")))
-def test_a_locator_brings_back_what_was_asked(sql: str, reading: str):
-    locator = HERE.locator(DatabaseQuery(sql, reading))
+def test_locator_round_trips_the_statement(sql: str, reading: str):
+    locator = DATABASE.locator(DatabaseQuery(sql, reading))
     assert "#" not in locator
-    back = HERE.parse_locator(f"{locator}#row=3")
+    back = DATABASE.parse_locator(f"{locator}#row=3")
     assert back is not None
     assert back.sql == sql
 
 
-def test_a_locator_of_another_database_is_not_answered():
-    assert HERE.parse_locator("sqlite:///other.db?query=SELECT%201") is None
-    assert HERE.parse_locator("sqlite:///shop.db") is None
-    assert HERE.parse_locator("https://example.org/?query=SELECT%201") is None
+def test_locator_of_another_database_is_not_parsed():
+    assert DATABASE.parse_locator("sqlite:///other.db?query=SELECT%201") is None
+    assert DATABASE.parse_locator("sqlite:///shop.db") is None
+    assert DATABASE.parse_locator("https://example.org/?query=SELECT%201") is None

@@ -1,4 +1,4 @@
-"""Rows as a document: a sentence that answers, a line a row, the same text for the same data."""
+"""Rows as a document: an answer sentence, a line per row, the same text for the same data."""
 
 import json
 from datetime import UTC, datetime
@@ -11,13 +11,13 @@ from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.researchers.database.rendering import answer_sentence, render_document, row_hash
 
 SHOP = Database(Target(Engine.SQLITE, "/home/shop.db"), "sqlite:///shop.db", "shop.db")
-ASKED = DatabaseQuery("SELECT name, spent FROM customer", "the customers and what they spent")
+QUERY = DatabaseQuery("SELECT name, spent FROM customer", "the customers and what they spent")
 ROWS = ResultRows(("name", "spent"), (("Ana", 120.5), ("Bruno", None), ("Eve\x1b[2J\u202e", True)))
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+TAKEN_AT = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("reading", "columns", "rows", "said"),
+    ("reading", "columns", "rows", "expected_text"),
     [
         ("the number of customers", ("n",), ((5,),), "The number of customers is 5."),
         ("the number of customers", ("n",), ((None,),), "The number of customers is not given."),
@@ -30,14 +30,14 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
         ("", ("n",), ((1,), (2,)), "The result of SELECT 1: 1 and 2."),
     ],
 )
-def test_the_first_line_says_the_answer(
-    reading: str, columns: tuple[str, ...], rows: tuple[tuple[CellValue, ...], ...], said: str
+def test_first_line_states_the_answer(
+    reading: str, columns: tuple[str, ...], rows: tuple[tuple[CellValue, ...], ...], expected_text: str
 ):
-    assert answer_sentence(DatabaseQuery("SELECT 1", reading), ResultRows(columns, rows)) == said
+    assert answer_sentence(DatabaseQuery("SELECT 1", reading), ResultRows(columns, rows)) == expected_text
 
 
-def test_a_document_holds_a_line_a_row_and_points_at_each():
-    document = render_document(SHOP, ASKED, ROWS, NOON)
+def test_document_has_a_line_and_a_locator_for_each_row():
+    document = render_document(SHOP, QUERY, ROWS, TAKEN_AT)
     assert document.text.split("\n") == [
         "The customers and what they spent: 3 rows.",
         "name: Ana; spent: 120.5",
@@ -52,23 +52,26 @@ def test_a_document_holds_a_line_a_row_and_points_at_each():
     assert document.authority is Authority.HIGH
 
 
-def test_the_content_is_the_query_its_rows_and_the_time():
-    content = json.loads(render_document(SHOP, ASKED, ROWS, NOON).content)
-    assert content["query"] == ASKED.sql
+def test_content_holds_query_rows_and_time():
+    content = json.loads(render_document(SHOP, QUERY, ROWS, TAKEN_AT).content)
+    assert content["query"] == QUERY.sql
     assert content["rows"][0] == ["Ana", 120.5]
     assert content["row_hash"] == row_hash(ROWS)
     assert content["taken_at"] == "2026-01-02T12:00:00+00:00"
 
 
-def test_the_same_data_gives_the_same_text_at_any_time():
-    one, other = render_document(SHOP, ASKED, ROWS, NOON), render_document(SHOP, ASKED, ROWS, NOON.replace(year=2030))
+def test_text_depends_only_on_the_data():
+    one, other = (
+        render_document(SHOP, QUERY, ROWS, TAKEN_AT),
+        render_document(SHOP, QUERY, ROWS, TAKEN_AT.replace(year=2030)),
+    )
     assert one.text_hash == other.text_hash
     assert one.content_hash != other.content_hash
-    changed = render_document(SHOP, ASKED, ResultRows(ROWS.columns, ROWS.rows[:2]), NOON)
+    changed = render_document(SHOP, QUERY, ResultRows(ROWS.columns, ROWS.rows[:2]), TAKEN_AT)
     assert changed.text_hash != one.text_hash
 
 
-def test_rows_that_were_left_out_are_told():
-    text = render_document(SHOP, ASKED, ResultRows(("a", "b"), ((1, 2), (3, 4)), cut=True), NOON).text
+def test_omitted_rows_are_mentioned():
+    text = render_document(SHOP, QUERY, ResultRows(("a", "b"), ((1, 2), (3, 4)), cut=True), TAKEN_AT).text
     assert "more than 2 rows" in text
     assert "more were left out" in text

@@ -1,4 +1,4 @@
-"""The third wall: whatever happens in the child, the caller gets an answer or a reason in time, and no child stays."""
+"""The child process: the caller always gets an outcome or a reason in time, and no child is left running."""
 
 import os
 import subprocess
@@ -12,19 +12,19 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.researchers.database.jobs import Engine, JobKind, QueryLimits, Reason, Target
 from marchwarden.researchers.database.runner import JobRunner, QueryFailed
-from tests.researchers.database.hostile import SQLITE_DEAF
+from tests.researchers.database.hostile import SQLITE_UNINTERRUPTIBLE
 
 TARGET = Target(Engine.SQLITE, "nowhere", "hush")
 
 
-def a_child(code: str, seconds: float = 0.3) -> JobRunner:
-    """A runner whose child does something else."""
+def runner_with_child(code: str, seconds: float = 0.3) -> JobRunner:
+    """Return a runner whose child runs this code instead of the worker."""
     return JobRunner(
         TARGET, QueryLimits(seconds=seconds), command=(sys.executable, "-c", code), starting_seconds=seconds
     )
 
 
-async def test_rows_come_back_as_they_are(shop: Path):
+async def test_rows_are_returned_unchanged_up_to_the_limit(shop: Path):
     runner = JobRunner(Target(Engine.SQLITE, str(shop)), QueryLimits(rows=2))
     outcome = await runner.run(JobKind.RUN, "SELECT name, spent FROM customer ORDER BY id -- two of them")
     assert outcome.sql == "SELECT name, spent FROM customer ORDER BY id"
@@ -33,17 +33,17 @@ async def test_rows_come_back_as_they_are(shop: Path):
     assert outcome.rows.cut
 
 
-async def test_a_statement_that_hears_nothing_is_ended_from_outside(shop: Path):
+async def test_statement_that_ignores_interrupts_is_killed(shop: Path):
     runner = JobRunner(Target(Engine.SQLITE, str(shop)), QueryLimits(seconds=0.2))
-    began = time.monotonic()
+    started = time.monotonic()
     with pytest.raises(QueryFailed, match=r"longer than 0\.2 seconds") as caught:
-        await runner.run(JobKind.RUN, SQLITE_DEAF)
+        await runner.run(JobKind.RUN, SQLITE_UNINTERRUPTIBLE)
     assert caught.value.reason is Reason.TOO_MUCH
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "expected_text"),
     [
         ("import time; time.sleep(60)", "longer than"),
         ("import signal; signal.raise_signal(signal.SIGALRM)", "longer than"),
@@ -54,23 +54,23 @@ async def test_a_statement_that_hears_nothing_is_ended_from_outside(shop: Path):
         ("print('{\"rows\": [1, 2]}')", "without an answer"),
         ("print('x' * 50_000_000)", "without an answer"),
     ],
-    ids=["hangs", "its alarm", "fails", "crashes", "babbles", "says nothing", "lies", "floods"],
+    ids=["hangs", "alarm", "fails", "crashes", "invalid JSON", "empty", "wrong type", "too much output"],
 )
-async def test_a_child_that_misbehaves_is_a_gap(code: str, said: str):
-    with pytest.raises(QueryFailed, match=said) as caught:
-        await a_child(code, 0.3 if "sleep" in code else 20).run(JobKind.RUN, "SELECT 1")
+async def test_misbehaving_child_raises_query_failed(code: str, expected_text: str):
+    with pytest.raises(QueryFailed, match=expected_text) as caught:
+        await runner_with_child(code, 0.3 if "sleep" in code else 20).run(JobKind.RUN, "SELECT 1")
     assert caught.value.category is GapCategory.ACCESS_DENIED
     assert "hush" not in str(caught.value)
 
 
-async def test_whoever_gives_up_leaves_no_child_behind(tmp_path: Path):
+async def test_cancelled_job_leaves_no_child_process(tmp_path: Path):
     note = tmp_path / "pid"
     os.mkfifo(note)
     code = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     pid = 0
 
     async with anyio.create_task_group() as group:
-        group.start_soon(a_child(code, 30).run, JobKind.RUN, "SELECT 1")
+        group.start_soon(runner_with_child(code, 30).run, JobKind.RUN, "SELECT 1")
         pid = int(await anyio.to_thread.run_sync(note.read_text))
         group.cancel_scope.cancel()
     with pytest.raises(ProcessLookupError):
@@ -81,7 +81,7 @@ async def test_whoever_gives_up_leaves_no_child_behind(tmp_path: Path):
     ("attempt", "error"),
     [("open({path!r}, 'wb', 0).write(b'loot')", "OSError"), ("bytearray(1 << 30)", "MemoryError")],
 )
-def test_the_child_can_write_no_file_and_take_no_more_memory(attempt: str, error: str, tmp_path: Path):
+def test_child_cannot_write_files_or_exceed_its_memory(attempt: str, error: str, tmp_path: Path):
     confined = (
         "from marchwarden.researchers.database.worker import _confine\n"
         "from marchwarden.researchers.database.jobs import QueryLimits\n"

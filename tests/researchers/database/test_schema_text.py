@@ -1,4 +1,4 @@
-"""The schema in words: short, and what does not fit is left out in turn."""
+"""The description of a schema: short, and shortened step by step."""
 
 from dataclasses import replace
 
@@ -17,13 +17,13 @@ CUSTOMER = Table(
 )
 
 
-def test_a_table_is_one_line():
+def test_table_is_described_in_one_line():
     (line,) = describe_schema(Schema("sqlite", (CUSTOMER,))).split("\n")[1:]
     columns = "CustomerId number key, \"Home Country\" text e.g. 'Brazil', 'Canada' (where they live)"
     assert line == f"table Customer (59 rows): {columns}; CustomerId references Person.Id -- who buys"
 
 
-def test_samples_go_first_then_comments_then_tables():
+def test_samples_are_dropped_first_then_comments_then_tables():
     schema = Schema("sqlite", tuple(replace(CUSTOMER, name=f"T{at}") for at in range(42)))
     assert "'Canada'" not in describe_schema(schema) and "who buys" in describe_schema(schema)
     many = describe_schema(Schema("sqlite", tuple(replace(CUSTOMER, name=f"T{at}") for at in range(60))))

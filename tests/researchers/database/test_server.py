@@ -1,4 +1,4 @@
-"""The database researcher as a server: over MCP from a child process, and its complaints on the command line."""
+"""The database researcher as an MCP server in a subprocess, and its usage errors."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.researchers.database.server import serve_database
 
 
-async def test_it_answers_over_mcp(shop: Path, tmp_path: Path):
+async def test_server_answers_over_mcp(shop: Path, tmp_path: Path):
     env = {**os.environ, "MARCHWARDEN_TRACE_DIR": str(tmp_path / "traces"), "MARCHWARDEN_DB": str(shop)}
     remote = RemoteResearcher.stdio([sys.executable, "-m", "marchwarden.researchers.database"], env=env)
     result = await remote.research("How many customers are in Brazil?")
     assert result.answer.startswith("The number of customers whose country is Brazil is 2. [1]")
 
 
-def test_a_database_that_is_none_is_a_usage_error_in_one_line():
+def test_unknown_database_type_is_a_usage_error():
     ended = CliRunner().invoke(serve_database, ["--db", "ftp://ann:secret@host/shop"])
     assert ended.exit_code == 2
     assert "unknown database type ftp://" in ended.output

@@ -20,29 +20,29 @@ from marchwarden.researchers.files.models import IndexBatch, IndexEntry
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.store import IndexedDocument, IndexStore
 from marchwarden.researchers.files.update import index_pending
-from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, note, source
+from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, note, source
 
 ROOT = Path(__file__).parents[3]
 
 
 def run(code: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
-    """A program of the test's in a process of its own."""
+    """Run code in a subprocess."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
-async def test_new_changed_and_deleted_files_are_noticed_and_only_they_are_read(tmp_path: Path) -> None:
-    shelf = tmp_path / "shelf"
-    fill(shelf, 4)
+async def test_only_new_and_changed_files_are_read(tmp_path: Path) -> None:
+    documents = tmp_path / "documents"
+    fill(documents, 4)
     counting = CountingExtractor()
-    files = source(shelf, tmp_path / "index", counting)
+    files = source(documents, tmp_path / "index", counting)
     await files.search(Query("note"))
     assert counting.names == [f"note00{number}.md" for number in range(4)]
     counting.names.clear()
-    (shelf / "new.txt").write_text("A zeppelin over the town.")
-    (shelf / "note001.md").write_text("A submarine under the sea.")
-    (shelf / "note002.md").unlink()
-    (shelf / "note003.md").touch()
+    (documents / "new.txt").write_text("A zeppelin over the town.")
+    (documents / "note001.md").write_text("A submarine under the sea.")
+    (documents / "note002.md").unlink()
+    (documents / "note003.md").touch()
     assert sorted(await found(files, "zeppelin submarine apples")) == [
         "new.txt",
         "note000.md",
@@ -53,20 +53,20 @@ async def test_new_changed_and_deleted_files_are_noticed_and_only_they_are_read(
     assert "note002.md" not in await found(files, "harbour note")
 
 
-async def test_what_an_earlier_version_built_is_deleted_and_what_a_later_one_built_is_not(tmp_path: Path) -> None:
-    shelf, index = tmp_path / "shelf", tmp_path / "index"
-    fill(shelf, 2)
-    await source(shelf, index).search(Query("note"))
+async def test_indexes_of_earlier_versions_are_deleted_but_not_of_later_ones(tmp_path: Path) -> None:
+    documents, index = tmp_path / "documents", tmp_path / "index"
+    fill(documents, 2)
+    await source(documents, index).search(Query("note"))
     (built,) = index.glob("*/v*")
     earlier, later = built.with_name("v1"), built.with_name("v999")
     for other in (earlier, later):
         shutil.copytree(built, other)
-    await source(shelf, index).search(Query("note"))
+    await source(documents, index).search(Query("note"))
     assert sorted(index.glob("*/v*")) == sorted([built, later])
 
 
-async def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "shelf" / "a.txt"
+async def test_change_with_same_size_and_time_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "documents" / "a.txt"
     path.parent.mkdir()
     path.write_text("aaaa")
     os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -77,23 +77,25 @@ async def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path) -> N
     assert await found(files, "bbbb") == ["a.txt"]
 
 
-async def test_the_ranking_does_not_depend_on_how_the_index_came_about(tmp_path: Path) -> None:
-    shelf = tmp_path / "shelf"
-    fill(shelf)
-    at_once = source(shelf, tmp_path / "one")
+async def test_ranking_is_independent_of_how_the_index_was_built(tmp_path: Path) -> None:
+    documents = tmp_path / "documents"
+    fill(documents)
+    at_once = source(documents, tmp_path / "one")
     expected = await all_hits(at_once)
     assert all(expected)
 
-    shutil.rmtree(shelf)
-    fill(shelf, 40)
+    shutil.rmtree(documents)
+    fill(documents, 40)
     for number in range(0, 24, 2):
-        (shelf / f"note{number:03}.md").write_text("lighthouse railway volcano glacier apples seven " * (number + 1))
-    in_pieces = source(shelf, tmp_path / "two", batch_files=1)
+        (documents / f"note{number:03}.md").write_text(
+            "lighthouse railway volcano glacier apples seven " * (number + 1)
+        )
+    in_pieces = source(documents, tmp_path / "two", batch_files=1)
     assert await all_hits(in_pieces) != expected
     for number in range(24, 40):
-        (shelf / f"note{number:03}.md").unlink()
+        (documents / f"note{number:03}.md").unlink()
     for number in range(0, 24, 2):
-        (shelf / f"note{number:03}.md").write_text(note(number))
+        (documents / f"note{number:03}.md").write_text(note(number))
         await in_pieces.search(Query("note"))
     assert await all_hits(in_pieces) == expected
     assert await all_hits(at_once) == expected
@@ -106,7 +108,7 @@ from marchwarden.extraction import Extractor
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Folder, IndexSettings
 
-shelf, index, log, step = sys.argv[1:]
+documents, index, log, step = sys.argv[1:]
 
 class Logging(Extractor):
     def extract(self, content, name):
@@ -121,52 +123,52 @@ def checkpoint():
     if steps == int(step):
         os.kill(os.getpid(), signal.SIGKILL)
 
-FolderIndex(Folder.at(shelf), Path(index), Logging(), IndexSettings(batch_files=4)).sync(checkpoint)
+FolderIndex(Folder.at(documents), Path(index), Logging(), IndexSettings(batch_files=4)).sync(checkpoint)
 """
 
 
 @pytest.mark.parametrize("step", [6, 18, 29])
-async def test_a_killed_run_is_not_started_over(step: int, tmp_path: Path) -> None:
-    shelf, index, log = tmp_path / "shelf", tmp_path / "index", tmp_path / "log"
-    fill(shelf)
-    assert run(KILLED, shelf, index, log, step).returncode == -signal.SIGKILL
+async def test_killed_run_is_continued(step: int, tmp_path: Path) -> None:
+    documents, index, log = tmp_path / "documents", tmp_path / "index", tmp_path / "log"
+    fill(documents)
+    assert run(KILLED, documents, index, log, step).returncode == -signal.SIGKILL
     first = log.read_text().split()
     assert 0 < len(first) < 24
 
     counting = CountingExtractor()
-    resumed = source(shelf, index, counting)
+    resumed = source(documents, index, counting)
     hits = await all_hits(resumed)
     assert len(counting.names) + len(first) <= 24 + 4
     assert set(first) | set(counting.names) == {f"note{number:03}.md" for number in range(24)}
-    assert hits == await all_hits(source(shelf, tmp_path / "undisturbed"))
+    assert hits == await all_hits(source(documents, tmp_path / "undisturbed"))
     assert resumed.notices() == []
 
 
-class TornStore(IndexStore):
-    """Dies after the postings were committed and before the store knows."""
+class CrashingStore(IndexStore):
+    """Fails after the postings were committed and before the store is updated."""
 
     def mark_indexed(self, indexed: Iterable[IndexedDocument], doomed_ids: Iterable[int]) -> None:
-        raise StorageError("torn")
+        raise StorageError("crashing")
 
 
-def test_a_run_killed_between_the_two_commits_counts_nothing_twice(tmp_path: Path) -> None:
+def test_kill_between_the_two_commits_counts_nothing_twice(tmp_path: Path) -> None:
     batch = IndexBatch(
         entries=[
             IndexEntry(f"{number}.md", "", f"{number}", extract(note(number).encode(), "a.md")) for number in range(5)
         ]
     )
-    torn, postings, words = TornStore(tmp_path / "store"), Postings(tmp_path / "postings"), TermAnalyzer()
-    torn.record(batch)
+    crashing, postings, analyzer = CrashingStore(tmp_path / "store"), Postings(tmp_path / "postings"), TermAnalyzer()
+    crashing.record(batch)
     with pytest.raises(StorageError):
-        index_pending(torn, postings, words, lambda: None)
+        index_pending(crashing, postings, analyzer, lambda: None)
     postings.release()
     held = postings.statistics(["apples"], 0).passages
     store = IndexStore(tmp_path / "store")
-    index_pending(store, postings, words, lambda: None)
+    index_pending(store, postings, analyzer, lambda: None)
     postings.release()
     assert postings.statistics(["apples"], 0).passages == held == sum(len(split(note(number))) for number in range(5))
     assert list(store.pending()) == []
-    torn.close()
+    crashing.close()
     store.close()
 
 
@@ -176,17 +178,17 @@ def hold(path: Path) -> int:
     return descriptor
 
 
-async def test_an_index_another_process_is_writing_is_searched_as_it_stands(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 2)
-    files = source(tmp_path / "shelf", tmp_path / "index", lock_seconds=0.1)
+async def test_index_locked_by_another_process_is_searched_without_update(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 2)
+    files = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
     assert len(await found(files, "note")) == 2
     (lock,) = (tmp_path / "index").glob("*/lock")
     descriptor = hold(lock)
-    fill(tmp_path / "shelf", 3)
+    fill(tmp_path / "documents", 3)
     try:
         assert len(await found(files, "note")) == 2
         assert files.notices() == ["another process is updating the index; searched as it stands"]
-        newcomer = source(tmp_path / "shelf", tmp_path / "index", lock_seconds=0.1)
+        newcomer = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
         assert len(await found(newcomer, "note")) == 2
     finally:
         os.close(descriptor)
@@ -195,9 +197,9 @@ async def test_an_index_another_process_is_writing_is_searched_as_it_stands(tmp_
     assert files.notices() == []
 
 
-async def test_an_index_that_another_process_has_only_begun_is_empty_for_now(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 2)
-    files = source(tmp_path / "shelf", tmp_path / "index", lock_seconds=0.1)
+async def test_index_just_created_by_another_process_is_empty(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 2)
+    files = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
     await files.search(Query("note"))
     (lock,) = (tmp_path / "index").glob("*/lock")
     files.close()
@@ -210,19 +212,19 @@ async def test_an_index_that_another_process_has_only_begun_is_empty_for_now(tmp
     assert len(await found(files, "note")) == 2
 
 
-def spoil_store(data: Path) -> None:
+def corrupt_store(data: Path) -> None:
     for path in data.glob("documents.sqlite*"):
         path.write_bytes(b"nonsense" * 2000)
 
 
-def spoil_table(data: Path) -> None:
+def corrupt_table(data: Path) -> None:
     database = sqlite3.connect(data / "documents.sqlite")
     database.execute("ALTER TABLE documents RENAME COLUMN stamp TO stomp")
     database.commit()
     database.close()
 
 
-def spoil_engine(data: Path) -> None:
+def corrupt_postings(data: Path) -> None:
     (data / "postings" / "meta.json").write_text("{")
 
 
@@ -238,13 +240,13 @@ def lose_segments(data: Path) -> None:
             path.unlink()
 
 
-@pytest.mark.parametrize("spoil", [spoil_store, spoil_table, spoil_engine, empty_segments, lose_segments])
-async def test_a_damaged_index_is_built_again_and_noticed(spoil, tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 3)
-    files = source(tmp_path / "shelf", tmp_path / "index")
+@pytest.mark.parametrize("corrupt", [corrupt_store, corrupt_table, corrupt_postings, empty_segments, lose_segments])
+async def test_damaged_index_is_rebuilt_and_reported(corrupt, tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 3)
+    files = source(tmp_path / "documents", tmp_path / "index")
     expected = await files.search(Query("old note"))
     files.close()
-    spoil(next((tmp_path / "index").glob("*/v*")))
+    corrupt(next((tmp_path / "index").glob("*/v*")))
     assert await files.search(Query("old note")) == expected
     assert files.notices() == ["the index was damaged and has been built again"]
 
@@ -273,9 +275,9 @@ anyio.run(main)
 
 
 @pytest.mark.parametrize("limit", [4096, 30_000, 150_000])
-def test_a_full_disk_leaves_what_is_there_and_says_so(limit: int, tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 8)
-    ended = run(FULL, tmp_path / "shelf", tmp_path / "index", limit)
+def test_full_disk_keeps_the_index_and_is_reported(limit: int, tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 8)
+    ended = run(FULL, tmp_path / "documents", tmp_path / "index", limit)
     assert ended.returncode == 0, ended.stderr
     before, after, full, later, afterwards = json.loads(ended.stdout)
     assert before == after > 0
@@ -284,7 +286,7 @@ def test_a_full_disk_leaves_what_is_there_and_says_so(limit: int, tmp_path: Path
     assert (later, afterwards) == (30, [])
 
 
-def test_our_score_is_the_engines_where_nothing_was_deleted(tmp_path: Path) -> None:
+def test_score_equals_tantivys_without_deletions(tmp_path: Path) -> None:
     words, postings = TermAnalyzer(), Postings(tmp_path)
     texts = [words.analyze(note(number) * (number % 7 + 1)) for number in range(60)]
     for number, text in enumerate(texts):
@@ -298,16 +300,16 @@ def test_our_score_is_the_engines_where_nothing_was_deleted(tmp_path: Path) -> N
     postings.release()
 
 
-def test_passages_the_engine_underrates_are_still_among_the_best(tmp_path: Path) -> None:
+def test_passages_that_tantivy_underrates_are_found(tmp_path: Path) -> None:
     words, postings = TermAnalyzer(), Postings(tmp_path)
     for number in range(300):
         postings.add(number, [words.analyze(f"common word{number % 3} " + "filler " * (number % 40))])
     postings.commit()
     terms = words.query_terms("common word1")
     own = postings.statistics(terms, 6000)
-    turned = Statistics(own.passages, own.words, {**own.frequencies, "common": 1, "word1": 300})
-    best = {one.document for one in postings.find_best(terms, Bm25Scorer(terms, turned), own)}
-    scorer = Bm25Scorer(terms, turned)
+    changed = Statistics(own.passages, own.words, {**own.frequencies, "common": 1, "word1": 300})
+    best = {one.document for one in postings.find_best(terms, Bm25Scorer(terms, changed), own)}
+    scorer = Bm25Scorer(terms, changed)
     scores = {
         number: scorer.score(words.analyze(f"common word{number % 3} " + "filler " * (number % 40)))
         for number in range(300)
@@ -317,7 +319,7 @@ def test_passages_the_engine_underrates_are_still_among_the_best(tmp_path: Path)
     postings.release()
 
 
-def test_stop_words_count_only_when_there_is_nothing_else() -> None:
+def test_stop_words_are_used_only_if_there_are_no_others() -> None:
     words = TermAnalyzer()
     assert words.query_terms("What is the budget's Reserve, and the budgets?") == ["budget", "reserv"]
     assert words.query_terms("to be or not to be") == ["be", "not", "or", "to"]

@@ -17,12 +17,12 @@ from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, rescan_factor
 from tests.extraction import samples
-from tests.researchers.files.shelf import CountingExtractor, all_hits, fill, found, source
+from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, source
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
-    folder = tmp_path / "shelf"
+def documents(tmp_path: Path) -> Path:
+    folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "tides.html").write_bytes(samples.PAGE)
     (folder / "report.pdf").write_bytes(samples.pdf(["Cheese is made of milk.", "Wine is made of grapes."]))
@@ -50,27 +50,27 @@ def shelf(tmp_path: Path) -> Path:
     ],
 )
 async def test_every_format_is_found_and_located(
-    shelf: Path, tmp_path: Path, question: str, name: str, words: str, place: str
+    documents: Path, tmp_path: Path, question: str, name: str, words: str, place: str
 ) -> None:
-    files = source(shelf, tmp_path / "index")
+    files = source(documents, tmp_path / "index")
     best = (await files.search(Query(question)))[0]
-    assert (best.locator, best.score) == (f"{shelf}/{name}", 1.0)
+    assert (best.locator, best.score) == (f"{documents}/{name}", 1.0)
     document = await files.fetch(best)
     start = document.text.index(words)
-    assert document.locate(start, start + len(words)) == f"{shelf}/{name}{place}"
-    assert document.content == (shelf / name).read_bytes()
+    assert document.locate(start, start + len(words)) == f"{documents}/{name}{place}"
+    assert document.content == (documents / name).read_bytes()
     assert (document.source, document.authority) == ("file", Authority.MEDIUM)
 
 
-async def test_a_date_comes_from_the_document_and_never_from_the_file(shelf: Path, tmp_path: Path) -> None:
-    files = source(shelf, tmp_path / "index")
+async def test_date_comes_from_the_document_not_the_file(documents: Path, tmp_path: Path) -> None:
+    files = source(documents, tmp_path / "index")
     assert (await files.search(Query("tide Fundy")))[0].published == date(2021, 3, 4)
     assert (await files.search(Query("reserve conclusion")))[0].published is None
 
 
-async def test_what_the_user_asks_is_never_syntax(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf")
-    files = source(tmp_path / "shelf", tmp_path / "index")
+async def test_user_input_is_not_query_syntax(tmp_path: Path) -> None:
+    fill(tmp_path / "documents")
+    files = source(tmp_path / "documents", tmp_path / "index")
     for text in ('terms:"', "document:1", "NOT (", "* OR /.*/", "what's \\", "~^9 [a TO z]", "", "   ", "\x00", "..."):
         await files.search(Query(text))
     assert await found(files, 'lighthouse AND NOT "') == await found(files, "lighthouse")
@@ -79,16 +79,16 @@ async def test_what_the_user_asks_is_never_syntax(tmp_path: Path) -> None:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=80))
-async def test_any_query_gets_ranked_hits(text: str, tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 3)
-    files = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", rescan_seconds=60)
+async def test_any_query_returns_ranked_hits(text: str, tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 3)
+    files = FilesSource([tmp_path / "documents"], index_dir=tmp_path / "index", rescan_seconds=60)
     hits = await files.search(Query(text))
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(0 < hit.score <= 1 for hit in hits)
     files.close()
 
 
-async def test_locators_begin_as_the_user_wrote_the_folder(tmp_path: Path) -> None:
+async def test_locators_start_with_the_folder_as_given(tmp_path: Path) -> None:
     fill(tmp_path / "docs" / "wiki", 2)
     before = Path.cwd()
     os.chdir(tmp_path)
@@ -106,7 +106,7 @@ async def test_locators_begin_as_the_user_wrote_the_folder(tmp_path: Path) -> No
         os.chdir(before)
 
 
-async def test_several_folders_rank_as_one(tmp_path: Path) -> None:
+async def test_several_folders_are_ranked_together(tmp_path: Path) -> None:
     fill(tmp_path / "both" / "a", 12)
     (tmp_path / "both" / "b").mkdir()
     for number in (1, 5, 7, 9):
@@ -117,14 +117,14 @@ async def test_several_folders_rank_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folders", [["missing"], [], ["bad\x00name"]])
-def test_a_folder_that_is_not_there_is_the_callers_mistake(folders: list[str], tmp_path: Path) -> None:
+def test_missing_folder_is_invalid_input(folders: list[str], tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         FilesSource(folders, index_dir=tmp_path)
     assert "\n" not in str(refused.value)
 
 
-async def test_everything_that_is_left_out_is_reported_and_nothing_is_fatal(tmp_path: Path) -> None:
-    folder = tmp_path / "shelf"
+async def test_every_skipped_file_is_reported(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("outside secret")
     (folder / "good.txt").write_text("inside words")
@@ -162,7 +162,7 @@ async def test_everything_that_is_left_out_is_reported_and_nothing_is_fatal(tmp_
     ]
 
 
-async def test_a_long_list_of_skipped_files_is_cut_short(tmp_path: Path) -> None:
+async def test_long_list_of_skipped_files_is_truncated(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}.bin").write_bytes(b"\x00")
     files = source(tmp_path, tmp_path / ".index")
@@ -172,17 +172,17 @@ async def test_a_long_list_of_skipped_files_is_cut_short(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a file that opens and cannot be read: Linux")
-async def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+async def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     files = FilesSource(["/proc/self/mem"], index_dir=tmp_path)
     assert await files.search(Query("anything")) == ()
     assert files.notices() == ["1 file skipped: it cannot be opened (Input/output error) (/proc/self/mem)"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything: run as an ordinary user")
-async def test_a_file_without_permission_is_reported(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 2)
-    (tmp_path / "shelf" / "note000.md").chmod(0)
-    files = source(tmp_path / "shelf", tmp_path / "index")
+async def test_file_without_permission_is_reported(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 2)
+    (tmp_path / "documents" / "note000.md").chmod(0)
+    files = source(tmp_path / "documents", tmp_path / "index")
     assert await found(files, "note") == ["note001.md"]
     assert "Permission denied" in files.notices()[0]
 
@@ -190,60 +190,60 @@ async def test_a_file_without_permission_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../secret.txt", ".git/config", "link.txt", "linked/secret.txt", "pipe", "gone.txt", ""]
 )
-async def test_a_fetch_never_leaves_the_folder(name: str, tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 1)
+async def test_fetch_never_leaves_the_folder(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 1)
     (tmp_path / "secret.txt").write_text("secret")
-    (tmp_path / "shelf" / "link.txt").symlink_to(tmp_path / "secret.txt")
-    (tmp_path / "shelf" / "linked").symlink_to(tmp_path)
-    (tmp_path / "shelf" / ".git").mkdir()
-    (tmp_path / "shelf" / ".git" / "config").write_text("secret")
-    os.mkfifo(tmp_path / "shelf" / "pipe")
-    files = source(tmp_path / "shelf", tmp_path / "index")
+    (tmp_path / "documents" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "documents" / "linked").symlink_to(tmp_path)
+    (tmp_path / "documents" / ".git").mkdir()
+    (tmp_path / "documents" / ".git" / "config").write_text("secret")
+    os.mkfifo(tmp_path / "documents" / "pipe")
+    files = source(tmp_path / "documents", tmp_path / "index")
     await files.search(Query("note"))
     with pytest.raises(SourceError), anyio.fail_after(10):
-        await files.fetch(Hit(f"{tmp_path}/shelf/{name}"))
+        await files.fetch(Hit(f"{tmp_path}/documents/{name}"))
 
 
-async def test_a_foreign_locator_is_not_found_here(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 1)
+async def test_locator_outside_the_folders_is_not_found(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 1)
     with pytest.raises(SourceError) as refused:
-        await source(tmp_path / "shelf", tmp_path / "index").fetch(Hit("/etc/passwd"))
+        await source(tmp_path / "documents", tmp_path / "index").fetch(Hit("/etc/passwd"))
     assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
 
 
-async def test_a_fetch_takes_the_text_from_the_index_unless_the_file_has_changed(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 1)
+async def test_fetch_uses_the_indexed_text_unless_the_file_changed(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 1)
     counting = CountingExtractor()
-    files = source(tmp_path / "shelf", tmp_path / "index", counting)
+    files = source(tmp_path / "documents", tmp_path / "index", counting)
     hit = (await files.search(Query("note")))[0]
     await files.fetch(hit)
     assert counting.names == ["note000.md"]
-    (tmp_path / "shelf" / "note000.md").write_text("Something else entirely.")
+    (tmp_path / "documents" / "note000.md").write_text("Something else entirely.")
     assert (await files.fetch(hit)).text == "Something else entirely."
     assert counting.names == ["note000.md"] * 2
 
 
-async def test_a_warm_source_looks_at_its_folder_again_only_after_a_while(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 1)
-    patient = FilesSource([tmp_path / "shelf"], index_dir=tmp_path / "index", rescan_seconds=3600)
-    assert await found(patient, "note") == ["note000.md"]
-    fill(tmp_path / "shelf", 2)
-    assert await found(patient, "note") == ["note000.md"]
-    patient.close()
-    assert sorted(await found(patient, "note")) == ["note000.md", "note001.md"]
+async def test_folder_is_rescanned_only_after_a_pause(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 1)
+    files = FilesSource([tmp_path / "documents"], index_dir=tmp_path / "index", rescan_seconds=3600)
+    assert await found(files, "note") == ["note000.md"]
+    fill(tmp_path / "documents", 2)
+    assert await found(files, "note") == ["note000.md"]
+    files.close()
+    assert sorted(await found(files, "note")) == ["note000.md", "note001.md"]
 
 
 @pytest.mark.parametrize(("took", "times"), [(0.0, 1), (0.1, 1), (0.5, 5), (1.5, 15), (3600.0, 30)])
-def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(took: float, times: float) -> None:
+def test_slow_folders_are_rescanned_less_often(took: float, times: float) -> None:
     assert rescan_factor(took) == pytest.approx(times)
 
 
-async def test_after_a_long_look_new_files_wait_for_the_longer_pause(tmp_path: Path) -> None:
+async def test_new_files_are_found_after_the_longer_pause_of_a_slow_scan(tmp_path: Path) -> None:
     clock = Clock()
-    fill(tmp_path / "shelf", 1)
-    files = slow(tmp_path, clock, seconds=1.0)
+    fill(tmp_path / "documents", 1)
+    files = slow_source(tmp_path, clock, seconds=1.0)
     assert await found(files, "note") == ["note000.md"]
-    fill(tmp_path / "shelf", 2)
+    fill(tmp_path / "documents", 2)
     clock.now += RESCAN_SECONDS * rescan_factor(1.0) - 0.1
     assert await found(files, "note") == ["note000.md"]
     clock.now += 0.2
@@ -258,8 +258,8 @@ class Clock:
         return self.now
 
 
-class Slow(Extractor):
-    """Takes its time over every file."""
+class SlowExtractor(Extractor):
+    """Advances the clock for every file."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         super().__init__()
@@ -270,28 +270,28 @@ class Slow(Extractor):
         return super().extract(content, name)
 
 
-def slow(folder: Path, clock: Clock, seconds: float) -> FilesSource:
-    """Takes so many seconds of the clock over every file of the shelf."""
-    extractor = Slow(clock, seconds)
-    return FilesSource([folder / "shelf"], index_dir=folder / "index", extractor=extractor, clock=clock)
+def slow_source(folder: Path, clock: Clock, seconds: float) -> FilesSource:
+    """Return a source that takes this many seconds of the clock for every file."""
+    extractor = SlowExtractor(clock, seconds)
+    return FilesSource([folder / "documents"], index_dir=folder / "index", extractor=extractor, clock=clock)
 
 
-async def test_notices_can_be_had_while_the_index_is_brought_up_to_date(tmp_path: Path) -> None:
-    """One run may land while another indexes and reports: neither may wait for the other."""
-    fill(tmp_path / "shelf", 3)
-    files = slow(tmp_path, Clock(), seconds=2.0)
-    heard: list[str] = []
+async def test_notices_do_not_wait_for_a_running_sync(tmp_path: Path) -> None:
+    """One run may finish while another is indexing and reporting progress: neither may wait for the other."""
+    fill(tmp_path / "documents", 3)
+    files = slow_source(tmp_path, Clock(), seconds=2.0)
+    ignore_progress: list[str] = []
 
-    async def land(message: str) -> None:
+    async def read_notices(message: str) -> None:
         with anyio.fail_after(5):
             await to_thread.run_sync(files.notices, abandon_on_cancel=True)
-        heard.append(message)
+        ignore_progress.append(message)
 
-    await files.ready(land)
-    assert heard[0].startswith("indexing, ")
+    await files.ready(read_notices)
+    assert ignore_progress[0].startswith("indexing, ")
 
 
-async def test_an_index_inside_the_folder_is_not_indexed_itself(tmp_path: Path) -> None:
+async def test_index_inside_the_folder_is_not_indexed(tmp_path: Path) -> None:
     fill(tmp_path, 2)
     files = source(tmp_path, tmp_path / "index")
     assert len(await found(files, "note")) == 2
@@ -314,11 +314,11 @@ class CancellingExtractor(Extractor):
         return super().extract(content, name)
 
 
-async def test_a_cancelled_search_stops_indexing_at_the_next_file(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf", 20)
+async def test_cancelled_search_stops_indexing_at_the_next_file(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 20)
     with anyio.CancelScope() as scope:
         cancelling = CancellingExtractor(scope)
-        files = source(tmp_path / "shelf", tmp_path / "index", cancelling, batch_files=1)
+        files = source(tmp_path / "documents", tmp_path / "index", cancelling, batch_files=1)
         await files.search(Query("note"))
     assert scope.cancelled_caught
     assert cancelling.read == 3
@@ -326,9 +326,9 @@ async def test_a_cancelled_search_stops_indexing_at_the_next_file(tmp_path: Path
     assert cancelling.read <= 21
 
 
-async def test_searches_at_once_agree(tmp_path: Path) -> None:
-    fill(tmp_path / "shelf")
-    files = source(tmp_path / "shelf", tmp_path / "index")
+async def test_concurrent_searches_agree(tmp_path: Path) -> None:
+    fill(tmp_path / "documents")
+    files = source(tmp_path / "documents", tmp_path / "index")
     answers: list[list[str]] = []
 
     async def ask() -> None:

@@ -1,10 +1,10 @@
-"""The two databases of shop.py, each made once."""
+"""Fixtures for the two sample databases, each created once."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, SampleDatabase
+from tests.researchers.database.nl2sql.sample_databases import COUNTRY, MUSIC, SampleDatabase
 
 
 @pytest.fixture(scope="package")

@@ -1,9 +1,9 @@
-"""The reading of a statement: a noun phrase in the question's own words."""
+"""The reading of a statement: a noun phrase in the words of the question."""
 
 import pytest
 
 from marchwarden.researchers.database.nl2sql import translate
-from tests.researchers.database.nl2sql.shop import SampleDatabase
+from tests.researchers.database.nl2sql.sample_databases import SampleDatabase
 
 READINGS = {
     "How many customers are in Brazil?": "the number of customers whose country is Brazil",
@@ -24,5 +24,5 @@ READINGS = {
 
 
 @pytest.mark.parametrize(("question", "reading"), READINGS.items(), ids=list(READINGS))
-def test_a_statement_says_what_it_asks_for(music: SampleDatabase, question: str, reading: str):
+def test_reading_describes_the_statement(music: SampleDatabase, question: str, reading: str):
     assert translate(question, music.schema)[0].reading == reading

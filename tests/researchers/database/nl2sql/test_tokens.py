@@ -1,4 +1,4 @@
-"""Numbers and dates as questions write them."""
+"""Parsing of numbers and dates."""
 
 from datetime import date, timedelta
 
@@ -15,13 +15,13 @@ DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
 @given(
     DAYS, st.sampled_from(["{0:%Y-%m-%d}", "{0:%B} {0.day}, {0:%Y}", "{0.day} {0:%b} {0:%Y}", "{0:%b} {0.day} {0:%Y}"])
 )
-def test_a_day_is_a_span_of_one_day_however_it_is_written(day: date, form: str):
+def test_every_notation_of_a_day_is_a_span_of_one_day(day: date, form: str):
     words = tokenize(form.format(day), WordStemmer())
     assert parse_date_at(words, 0) == (DateSpan(day, day + timedelta(days=1)), len(words))
 
 
 @given(DAYS)
-def test_a_month_ends_where_the_next_begins(day: date):
+def test_month_span_ends_where_the_next_month_begins(day: date):
     span, length = parse_date_at(tokenize(f"{day:%B %Y}", WordStemmer()), 0) or pytest.fail("no month")
     assert length == 2
     assert (span.since.day, span.until.day) == (1, 1)
@@ -41,11 +41,11 @@ def test_a_month_ends_where_the_next_begins(day: date):
         ("9" * 400, None),
     ],
 )
-def test_a_number_is_read_with_its_scale(text: str, number: float | None):
+def test_number_is_parsed_with_its_scale(text: str, number: float | None):
     found = parse_number_at(tokenize(text, WordStemmer()), 0)
     assert (found[0] if found else None) == number
 
 
-def test_days_that_never_were_are_no_days():
+def test_impossible_dates_are_not_parsed():
     assert parse_date_at(tokenize("2010-02-30", WordStemmer()), 0) is None
     assert parse_date_at(tokenize("9999-12-31", WordStemmer()), 0) is None

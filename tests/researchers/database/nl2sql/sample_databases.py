@@ -1,4 +1,4 @@
-"""Two small databases to ask questions about: a music shop that declares references, a country that does not."""
+"""Two small databases: a music shop that declares its references, and a country that does not."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ INSERT INTO border_info VALUES ('texas', 'ohio'), ('ohio', 'texas'), ('ohio', 'u
 
 
 class SampleDatabase:
-    """A database in memory, what can be known of it, and the rows of any statement."""
+    """An in-memory database and its schema."""
 
     def __init__(self, script: str) -> None:
         self._connection = sqlite3.connect(":memory:")

@@ -1,4 +1,4 @@
-"""Small databases to ask and to attack: the same few tables in every engine."""
+"""Small test databases with the same few tables in every engine."""
 
 import hashlib
 import os
@@ -47,7 +47,7 @@ def numbers(count: int = 300) -> str:
     return f"INSERT INTO number VALUES {', '.join(f'({each})' for each in range(count))};"
 
 
-def a_sqlite_file(folder: Path, name: str = "shop.sqlite") -> Path:
+def make_sqlite_file(folder: Path, name: str = "shop.sqlite") -> Path:
     path = folder / name
     connection = sqlite3.connect(path)
     connection.executescript(tables() + numbers())
@@ -56,7 +56,7 @@ def a_sqlite_file(folder: Path, name: str = "shop.sqlite") -> Path:
     return path
 
 
-def a_duckdb_file(folder: Path, name: str = "shop.duckdb") -> Path:
+def make_duckdb_file(folder: Path, name: str = "shop.duckdb") -> Path:
     path = folder / name
     with duckdb.connect(str(path)) as connection:
         connection.execute(tables() + numbers())
@@ -66,14 +66,14 @@ def a_duckdb_file(folder: Path, name: str = "shop.duckdb") -> Path:
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
-    """Every file in a folder and what is in it."""
+    """Return the hash of every file in a folder."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 @dataclass(frozen=True)
-class PostgresHouse:
-    """A server of our own, its superuser, and a role that may only read."""
+class PostgresInstance:
+    """A temporary server with a superuser and a read-only role."""
 
     port: int
     folder: Path
@@ -82,7 +82,7 @@ class PostgresHouse:
         return Target(Engine.POSTGRES, f"postgresql://{user}@127.0.0.1:{self.port}/shop", password)
 
     def run(self, *statements: str, database: str = "shop") -> list[list[list[object]]]:
-        """As the superuser, without any wall; the rows of each."""
+        """Run statements as the superuser without any protection and return the rows of each."""
         connection = Connection(
             "postgres", host="127.0.0.1", port=self.port, database=database, password=PASSWORD, timeout=20
         )
@@ -92,7 +92,7 @@ class PostgresHouse:
             connection.close()
 
     def state(self) -> list[list[list[object]]]:
-        """What hostile statements would want to change."""
+        """Return everything that hostile statements try to change."""
         return self.run(
             "SELECT * FROM customer ORDER BY id",
             "SELECT count(*) FROM number",
@@ -105,13 +105,13 @@ class PostgresHouse:
         )
 
     def busy(self) -> int:
-        """How many statements of ours the server still works on."""
+        """Return the number of our statements that the server is still running."""
         sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'marchwarden' AND state = 'active'"
         return int(str(self.run(sql)[0][0][0]))
 
 
-def why_no_postgres() -> str:
-    """Why no server can be started here; empty where one can."""
+def postgres_unavailable_reason() -> str:
+    """Return why no server can be started on this machine, or an empty string."""
     if not shutil.which("initdb") or not shutil.which("postgres"):
         return "PostgreSQL is not installed"
     if os.geteuid() == 0 and "postgres" not in {each.pw_name for each in pwd.getpwall()}:
@@ -120,7 +120,7 @@ def why_no_postgres() -> str:
 
 
 @contextmanager
-def a_postgres_server() -> Iterator[PostgresHouse]:
+def start_postgres() -> Iterator[PostgresInstance]:
     folder = Path(tempfile.mkdtemp(prefix="marchwarden-pg-"))
     user = "postgres" if os.geteuid() == 0 else None
     try:
@@ -134,9 +134,9 @@ def a_postgres_server() -> Iterator[PostgresHouse]:
             cwd=folder, user=user, check=True, timeout=120, capture_output=True,
         )  # fmt: skip
         with _running(folder, user) as port:
-            house = PostgresHouse(port, folder)
-            _furnish(house)
-            yield house
+            server = PostgresInstance(port, folder)
+            _create_tables(server)
+            yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -160,10 +160,10 @@ def _running(folder: Path, user: str | None) -> Iterator[int]:
             server.communicate(timeout=60)
 
 
-def _furnish(house: PostgresHouse) -> None:
-    house.run("CREATE DATABASE shop", database="postgres")
-    house.run(tables() + numbers())
-    house.run(
+def _create_tables(server: PostgresInstance) -> None:
+    server.run("CREATE DATABASE shop", database="postgres")
+    server.run(tables() + numbers())
+    server.run(
         f"""
         CREATE SEQUENCE tickets; CREATE SCHEMA store; CREATE TABLE store.shelf AS SELECT 7 AS height;
         CREATE TYPE mood AS ENUM ('calm', 'cross');

@@ -1,13 +1,13 @@
-"""Questions asked of a database that declares its references, and what running the best statement brings."""
+"""Questions about a database that declares its references, and the rows of the best statement."""
 
 from dataclasses import replace
 
 import pytest
 
 from marchwarden.researchers.database.nl2sql import QuestionParser, translate
-from tests.researchers.database.nl2sql.shop import SampleDatabase
+from tests.researchers.database.nl2sql.sample_databases import SampleDatabase
 
-OF_MUSIC = {
+MUSIC_QUESTIONS = {
     "How many customers are in Brazil?": [(2,)],
     "How many tracks are there?": [(4,)],
     "How many albums does Iron Maiden have?": [(3,)],
@@ -49,14 +49,14 @@ OF_MUSIC = {
 }
 
 
-@pytest.mark.parametrize(("question", "rows"), OF_MUSIC.items(), ids=list(OF_MUSIC))
-def test_a_plain_question_finds_its_rows(music: SampleDatabase, question: str, rows: list[tuple[object, ...]]):
+@pytest.mark.parametrize(("question", "rows"), MUSIC_QUESTIONS.items(), ids=list(MUSIC_QUESTIONS))
+def test_best_statement_returns_the_expected_rows(music: SampleDatabase, question: str, rows: list[tuple[object, ...]]):
     best = QuestionParser(music.schema).translate(question)[0]
     found = [tuple(round(each, 4) if isinstance(each, float) else each for each in row) for row in music.rows(best.sql)]
     assert sorted(found) == sorted(rows)
 
 
-def test_rows_come_in_the_order_asked_for(music: SampleDatabase):
+def test_rows_are_in_the_requested_order(music: SampleDatabase):
     best = translate("List the titles of albums ordered alphabetically", music.schema)[0]
     assert [title for (title,) in music.rows(best.sql)] == [
         "Killers",
@@ -66,13 +66,13 @@ def test_rows_come_in_the_order_asked_for(music: SampleDatabase):
     ]
 
 
-def test_what_joins_repeat_is_added_up_once(music: SampleDatabase):
+def test_rows_repeated_by_joins_are_summed_once(music: SampleDatabase):
     best = translate("What is the total of invoices with rock tracks?", music.schema)[0]
     ((total,),) = music.rows(best.sql)
     assert total == pytest.approx(3.96 + 1.98)
 
 
-def test_a_name_nobody_has_looked_at_may_still_be_there(music: SampleDatabase):
+def test_name_that_was_not_sampled_is_guessed(music: SampleDatabase):
     tables = tuple(
         replace(table, columns=tuple(replace(each, values=(), complete=False) for each in table.columns))
         for table in music.schema.tables
@@ -82,12 +82,12 @@ def test_a_name_nobody_has_looked_at_may_still_be_there(music: SampleDatabase):
     assert any(len(music.rows(each.sql)) == 3 for each in found)
 
 
-def test_other_engines_get_names_quoted_their_way(music: SampleDatabase):
+def test_names_are_quoted_for_the_dialect(music: SampleDatabase):
     best = translate("How many customers are in Brazil?", replace(music.schema, dialect="mysql"))[0]
     assert best.sql == "SELECT COUNT(*) FROM `Customer` WHERE `Country` = 'Brazil'"
 
 
-def test_a_quotation_mark_in_the_data_stays_data(music: SampleDatabase):
+def test_quotation_mark_in_a_value_is_escaped(music: SampleDatabase):
     tables = tuple(
         replace(table, columns=tuple(replace(each, values=("Sinéad O'Connor",)) for each in table.columns))
         for table in music.schema.tables

@@ -1,4 +1,4 @@
-"""A folder of documents for the tests, and how to ask it."""
+"""A folder of sample documents, and helpers to search it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ QUESTIONS = ("Where is the lighthouse?", "old volcano and glacier", "who built t
 
 
 def fill(folder: Path, count: int = 24) -> None:
-    """Documents alike enough that their ranking hangs on every statistic."""
+    """Write documents so similar that their ranking depends on every statistic."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
         (folder / f"note{number:03}.md").write_text(note(number))
@@ -30,7 +30,7 @@ def note(number: int) -> str:
 
 
 class CountingExtractor(Extractor):
-    """Remembers what it was asked to read."""
+    """Records the names of the files it extracts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class CountingExtractor(Extractor):
 
 
 def source(folder: Path, index: Path, extractor: Extractor | None = None, **settings: float) -> FilesSource:
-    """A source that looks at its folder anew before every search."""
-    chosen = IndexSettings(**settings)  # type: ignore[arg-type] # the names are the caller's own risk
+    """Return a source that rescans its folder before every search."""
+    chosen = IndexSettings(**settings)  # type: ignore[arg-type] # the tests pass valid names
     return FilesSource([folder], index_dir=index, settings=chosen, rescan_seconds=0, extractor=extractor)
 
 

@@ -1,13 +1,13 @@
-"""Whatever is asked: no error, few statements, and all of them such that an engine takes them."""
+"""Arbitrary questions: no errors, few statements, and every statement is valid for the engine."""
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from marchwarden.researchers.database.nl2sql import QuestionParser
-from tests.researchers.database.nl2sql.shop import COUNTRY, MUSIC, SampleDatabase
+from tests.researchers.database.nl2sql.sample_databases import COUNTRY, MUSIC, SampleDatabase
 
-_SAID = """
+_VOCABULARY = """
     how many what which is are the of in by each per not no without more than less than at least between and or
     average number highest most largest longest top 5 2 2010 2010-01-08 before after since from to January ordered
     descending alphabetically where when starts with "L" distinct list return give me , ( ) . ? = > 3 4.5 million
@@ -15,11 +15,11 @@ _SAID = """
     country city email invoices invoice total date AC/DC Brazil Rock Iron Maiden quantity id made people population
     state states border texas mississippi river rivers traverse capital area length austin biggest smallest first last
 """
-_QUESTIONS = st.lists(st.sampled_from(_SAID.split()), min_size=1, max_size=8).map(" ".join)
+_QUESTIONS = st.lists(st.sampled_from(_VOCABULARY.split()), min_size=1, max_size=8).map(" ".join)
 
 
 @pytest.mark.parametrize("script", [MUSIC, COUNTRY], ids=["music", "country"])
-def test_whatever_words_are_thrown_together_the_engine_takes_the_statements(script: str):
+def test_random_words_give_valid_sqlite_statements(script: str):
     database = SampleDatabase(script)
     parser = QuestionParser(database.schema)
 
@@ -39,7 +39,7 @@ def test_whatever_words_are_thrown_together_the_engine_takes_the_statements(scri
 
 
 @pytest.mark.parametrize("script", [MUSIC, COUNTRY], ids=["music", "country"])
-def test_an_engine_stricter_than_sqlite_takes_them_too(script: str):
+def test_random_words_give_valid_duckdb_statements(script: str):
     duckdb = pytest.importorskip("duckdb")
     database, strict = SampleDatabase(script), duckdb.connect(":memory:")
     strict.execute(script)
@@ -58,7 +58,7 @@ def test_an_engine_stricter_than_sqlite_takes_them_too(script: str):
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=200))
-def test_no_text_is_an_error(text: str):
+def test_arbitrary_text_raises_no_error(text: str):
     database = SampleDatabase(MUSIC)
     parser = QuestionParser(database.schema)
     for each in parser.translate(text):

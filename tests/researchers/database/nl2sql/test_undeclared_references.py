@@ -1,11 +1,11 @@
-"""Questions asked of a database that declares no references: names and values show how its tables join."""
+"""Questions about a database that declares no references: joins are guessed from names and values."""
 
 import pytest
 
 from marchwarden.researchers.database.nl2sql import QuestionParser
-from tests.researchers.database.nl2sql.shop import SampleDatabase
+from tests.researchers.database.nl2sql.sample_databases import SampleDatabase
 
-OF_A_COUNTRY = {
+COUNTRY_QUESTIONS = {
     "what is the population of texas": [(14229,)],
     "how many people live in austin": [(345,)],
     "what is the population of portland maine": [(61,)],
@@ -31,13 +31,15 @@ OF_A_COUNTRY = {
 }
 
 
-@pytest.mark.parametrize(("question", "rows"), OF_A_COUNTRY.items(), ids=list(OF_A_COUNTRY))
-def test_a_plain_question_finds_its_rows(country: SampleDatabase, question: str, rows: list[tuple[object, ...]]):
+@pytest.mark.parametrize(("question", "rows"), COUNTRY_QUESTIONS.items(), ids=list(COUNTRY_QUESTIONS))
+def test_best_statement_returns_the_expected_rows(
+    country: SampleDatabase, question: str, rows: list[tuple[object, ...]]
+):
     best = QuestionParser(country.schema).translate(question)[0]
     assert sorted(country.rows(best.sql)) == sorted(rows)
 
 
-def test_a_word_of_two_meanings_gives_more_than_one_statement(country: SampleDatabase):
+def test_ambiguous_word_gives_several_statements(country: SampleDatabase):
     found = QuestionParser(country.schema).translate("what is the population of mississippi")
     assert len(found) > 1
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
