@@ -5,7 +5,7 @@ from typing import Final
 from marchwarden.researchers.database.nl2sql.draft import QueryDraft
 from marchwarden.researchers.database.nl2sql.lexicon import Cue, CueKind
 from marchwarden.researchers.database.nl2sql.mentions import CueMention, DateMention, Noun, Number, is_cue
-from marchwarden.researchers.database.nl2sql.sketch import Comparison
+from marchwarden.researchers.database.nl2sql.sketch import SlotComparison
 
 _PAIR: Final = 2
 _BEFORE_A_PATTERN: Final = frozenset({"the", "a", "letter", "letters", "word"})
@@ -33,7 +33,7 @@ def read_number(draft: QueryDraft, mention: Number) -> None:
     elif is_cue(draft.neighbor(-1), CueKind.TOP) or is_cue(draft.neighbor(1), CueKind.EXTREME, CueKind.FREQUENT):
         pending.limit = int(mention.number)
     elif isinstance(draft.neighbor(-1), Noun) and draft.noun_before is not None:
-        draft.sketch.comparisons.append(Comparison(draft.noun_before, "=", (mention.number,)))
+        draft.sketch.comparisons.append(SlotComparison(draft.noun_before, "=", (mention.number,)))
     else:
         draft.reject(mention.text)
 
@@ -49,7 +49,7 @@ def add_comparison(draft: QueryDraft, slot: int | None, *, counted: bool) -> Non
         draft.reject(cue.text)
         return
     operator = "BETWEEN" if cue.kind is CueKind.BETWEEN else cue.text
-    draft.sketch.comparisons.append(Comparison(slot, operator, numbers, counted=counted))
+    draft.sketch.comparisons.append(SlotComparison(slot, operator, numbers, counted=counted))
 
 
 def read_date(draft: QueryDraft, mention: DateMention) -> None:
@@ -60,7 +60,7 @@ def read_date(draft: QueryDraft, mention: DateMention) -> None:
     slot = draft.sketch.comparisons[-1].slot if ending else _date_slot(draft, mention)
     operator = "<=" if ending else _operator(cue)
     draft.pending.comparison = cue if cue and cue.kind is CueKind.BETWEEN and not ending else None
-    draft.sketch.comparisons.append(Comparison(slot, operator, span=mention.span))
+    draft.sketch.comparisons.append(SlotComparison(slot, operator, span=mention.span))
     draft.close()
 
 
@@ -100,5 +100,5 @@ def read_pattern(draft: QueryDraft, mention: CueMention) -> None:
         draft.reject(mention.text)
         return
     text = mention.cue.text.format(draft.mentions[at].text)
-    draft.sketch.comparisons.append(Comparison(draft.noun_before, "LIKE", pattern=text))
+    draft.sketch.comparisons.append(SlotComparison(draft.noun_before, "LIKE", pattern=text))
     draft.at = at

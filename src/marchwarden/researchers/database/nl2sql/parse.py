@@ -16,7 +16,7 @@ from marchwarden.researchers.database.nl2sql.mentions import (
     OtherWord,
     Value,
 )
-from marchwarden.researchers.database.nl2sql.sketch import Comparison, Sketch, SlotLink
+from marchwarden.researchers.database.nl2sql.sketch import Sketch, SlotComparison, SlotLink
 from marchwarden.researchers.database.nl2sql.thesaurus import load_thesaurus
 
 _LIST_WORDS: Final = "and , ( the a an both all or also their its his her our as well with respective corresponding"
@@ -120,7 +120,7 @@ def _noun(draft: QueryDraft, noun: Noun) -> None:
     if classifier.is_relation(noun):
         _relate(draft, noun)
     elif _is_modifier(draft, noun) and classifier.is_boolean(noun):
-        draft.sketch.comparisons.append(Comparison(slot, "=", is_true=not draft.pending.negated))
+        draft.sketch.comparisons.append(SlotComparison(slot, "=", is_true=not draft.pending.negated))
         draft.pending.negated = False
     elif _is_modifier(draft, noun):
         draft.sketch.slot_links.append(SlotLink(slot, slot + 1, STRONG_LINK))
@@ -165,7 +165,7 @@ def _use_noun(draft: QueryDraft, noun: Noun, slot: int) -> None:
     elif pending.aggregates or draft.open:
         draft.show(draft.make_term(noun, slot))
     elif is_boolean:
-        sketch.comparisons.append(Comparison(slot, "=", is_true=not pending.negated))
+        sketch.comparisons.append(SlotComparison(slot, "=", is_true=not pending.negated))
         pending.negated = False
 
 

@@ -10,7 +10,7 @@ from marchwarden.researchers.database.nl2sql.lexicon import Aggregate
 from marchwarden.researchers.database.nl2sql.meanings import MeaningIndex, SchemaMeaning
 from marchwarden.researchers.database.nl2sql.names import name_in_words
 from marchwarden.researchers.database.nl2sql.query import Absence, Condition, Having, Ordering, SelectQuery, Term
-from marchwarden.researchers.database.nl2sql.sketch import Comparison, Order, Sketch, SketchTerm
+from marchwarden.researchers.database.nl2sql.sketch import Order, Sketch, SketchTerm, SlotComparison
 
 
 class QueryPlanner:
@@ -153,7 +153,7 @@ class QueryPlanner:
         possible = [each for each in compared if each]
         return (*values, *possible) if len(possible) == len(compared) else None
 
-    def _condition(self, comparison: Comparison) -> Condition | None:
+    def _condition(self, comparison: SlotComparison) -> Condition | None:
         meaning = self._interpretation.meanings[comparison.slot]
         column_ref = ColumnRef(meaning.table, meaning.column or self._meanings.display_columns(meaning.table)[0])
         column, label = self._meanings.column(column_ref), self._column_label(column_ref)

@@ -30,7 +30,7 @@ class SketchTerm:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SlotComparison:
     """A comparison of a slot with numbers, a pattern, a date range or a boolean.
 
     `counted` compares the number of rows instead of their values.
@@ -82,7 +82,7 @@ class Sketch:
     values: list[int] = field(default_factory=list)
     excluded: list[int] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[SlotComparison] = field(default_factory=list)
     slot_links: list[SlotLink] = field(default_factory=list)
     order: Order | None = None
     outer: Order | None = None
