@@ -11,8 +11,7 @@ import anyio
 import pytest
 
 from marchwarden.core.notebook import Usage
-from marchwarden.minds.llm.model import Completion, ModelFailed, Request
-from marchwarden.minds.llm.unavailable import SilentModel
+from marchwarden.minds.llm.model import Completion, ModelFailed, Request, UnavailableModel
 from marchwarden.storage.notes import FolderNotes
 from marchwarden.temporal.model_calls import OUTCOME, ModelCall, ModelOutcome, StoredModel
 from marchwarden.temporal.model_proxy import ModelProxy
@@ -57,7 +56,7 @@ class Telephone:
 
 
 def a_model(telephone: Telephone, notes: FolderNotes) -> StoredModel:
-    return StoredModel(SilentModel("world", "never asked"), "a-run", telephone, notes, time.time, Free())
+    return StoredModel(UnavailableModel("world", "never asked"), "a-run", telephone, notes, time.time, Free())
 
 
 async def cut_off(model: StoredModel) -> None:

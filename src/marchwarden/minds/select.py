@@ -52,7 +52,7 @@ def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
         from marchwarden.minds.llm.claude_agent import agent_for
 
         return agent_for(chosen, environ)
-    from marchwarden.minds.llm.model_names import model_for
+    from marchwarden.minds.llm.providers import model_for
 
     return model_for(chosen, environ)
 
@@ -69,9 +69,9 @@ def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:
         return select_mind(model_id, environ)
     except InvalidInput as error:
         from marchwarden.minds.llm import LanguageMind
-        from marchwarden.minds.llm.unavailable import SilentModel
+        from marchwarden.minds.llm.model import UnavailableModel
 
-        return LanguageMind(SilentModel(model_id, str(error)))
+        return LanguageMind(UnavailableModel(model_id, str(error)))
 
 
 def mind_notice(environ: Mapping[str, str], spec: str | None = None) -> str:

@@ -15,7 +15,7 @@ from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchResult
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.llm.prompt import prompt_for
 from marchwarden.minds.select import select_mind
 from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import QUESTION, an_investigator

@@ -10,8 +10,8 @@ import pytest
 from marchwarden.errors import MindError
 from marchwarden.minds.llm.conversation import Conversation, Terms
 from marchwarden.minds.llm.estimate import tokens_at_most
-from marchwarden.minds.llm.model_names import model_for
-from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.llm.prompt import prompt_for
+from marchwarden.minds.llm.providers import model_for
 from marchwarden.minds.llm.schema import ConclusionShape
 from marchwarden.minds.select import select_mind
 from tests.minds.llm.saying import a_notebook, allowed

@@ -17,7 +17,7 @@ from marchwarden.errors import MindError, TooLittleLeft
 from marchwarden.minds.llm.estimate import tokens_at_most
 from marchwarden.minds.llm.json_answer import Unusable, Usable, read_answer
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
-from marchwarden.minds.llm.prompt_files import Prompt
+from marchwarden.minds.llm.prompt import Prompt
 from marchwarden.minds.llm.schema import schema_of
 
 S = TypeVar("S", bound=BaseModel)

@@ -11,12 +11,17 @@ from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Claim, Draft, Notebook, Plan, Reading, Thought
 from marchwarden.core.passages import Passage
 from marchwarden.errors import MindError
-from marchwarden.minds.llm.clean_text import Wording
 from marchwarden.minds.llm.conversation import FEWEST_TOKENS, Conversation, Terms
 from marchwarden.minds.llm.model import Model
-from marchwarden.minds.llm.parse import claims_of, gaps_of, match_of, plan_of, questions_of, reading_of
-from marchwarden.minds.llm.prompt import for_conclusion, for_plan, for_reading, for_rewording, worth_concluding_from
-from marchwarden.minds.llm.prompt_files import prompt_for
+from marchwarden.minds.llm.parse import Wording, claims_of, gaps_of, match_of, plan_of, questions_of, reading_of
+from marchwarden.minds.llm.prompt import (
+    for_conclusion,
+    for_plan,
+    for_reading,
+    for_rewording,
+    prompt_for,
+    worth_concluding_from,
+)
 from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
 from marchwarden.minds.llm.support import Support, withdrawn
 from marchwarden.text.words import WordStemmer

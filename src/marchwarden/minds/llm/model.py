@@ -97,3 +97,19 @@ class Model(Protocol):
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
         """One request, at most `max_tokens` of answer. Whoever asks cuts it off after `seconds`, too."""
         ...
+
+
+@dataclass(frozen=True)
+class UnavailableModel:
+    """A model that fails every request. It stands in when the key or library of an earlier run's model is missing."""
+
+    model_id: str
+    reason: str
+    frame_tokens: int = 0
+    repeats_shape: bool = False
+
+    async def ready(self) -> None:
+        """There is nothing to load."""
+
+    async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
+        raise ModelFailed(self.reason)

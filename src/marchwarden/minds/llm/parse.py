@@ -12,7 +12,7 @@ from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion
 from marchwarden.core.notebook import Claim, Finding, Notebook, Plan, Query, Reading
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.text_leads import MOST_DISCOVERIES, discoveries
-from marchwarden.minds.llm.clean_text import Wording
+from marchwarden.minds.llm.fencing import ADDRESS
 from marchwarden.minds.llm.schema import (
     ClaimShape,
     ConclusionShape,
@@ -23,6 +23,7 @@ from marchwarden.minds.llm.schema import (
     SearchShape,
 )
 from marchwarden.text.injection import is_injection
+from marchwarden.text.sanitize import one_line
 from marchwarden.text.words import WordStemmer
 
 MOST_ASPECTS: Final = 4
@@ -36,10 +37,28 @@ LONGEST_QUERY: Final = 200
 LONGEST_STATEMENT: Final = 2_000
 """For a source with a guide: a query in its own language, such as SQL."""
 LONGEST_ASPECT: Final = 120
+LONGEST_SENTENCE: Final = 400
+ECHO_WORDS: Final = 7
 MATTERS: Final = 0.5
 DEFAULT_RELEVANCE: Final = 0.5
 
+_WORD: Final = re.compile(r"\w+")
 _ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
+
+
+class Wording:
+    """Knows what we told the model, so that nothing of it comes back as research."""
+
+    def __init__(self, *prompts: str) -> None:
+        self._ours = frozenset(run for prompt in prompts for run in _runs(prompt))
+
+    def plain(self, text: str, longest: int = LONGEST_SENTENCE) -> str:
+        """The text as it may be used, or nothing."""
+        line = one_line(ADDRESS.sub("", one_line(text, 2 * longest)), longest).strip()
+        return "" if is_injection(line) or self._echoes(line) else line
+
+    def _echoes(self, text: str) -> bool:
+        return any(run in self._ours for run in _runs(text))
 
 
 def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: WordStemmer) -> Plan:
@@ -165,3 +184,8 @@ def _aspect(number: int, aspects: Sequence[str]) -> str:
 def _share(value: float) -> float:
     """A number between 0 and 1, whatever a model takes for one."""
     return min(max(value, 0.0), 1.0) if math.isfinite(value) else DEFAULT_RELEVANCE
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    words = _WORD.findall(text.casefold())
+    return zip(*(words[at:] for at in range(ECHO_WORDS)), strict=False)

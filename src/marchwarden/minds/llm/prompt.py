@@ -4,9 +4,12 @@ Knows no model and no budget; whoever asks says how much to show.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final, Literal
 
 from marchwarden.contract import MAX_CONTEXT, MAX_QUESTION
+from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Claim, Finding, Notebook
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.ranking.reading_list import uncovered
@@ -15,9 +18,27 @@ from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 from marchwarden.text.words import WordStemmer
 
+Task = Literal["plan", "read", "conclude", "reword"]
+VERSION: Final = "v1"
+RULES: Final = "rules"
 ALREADY_FOUND: Final = 4
 MOST_TO_CONCLUDE: Final = 40
 MOST_QUERIES: Final = 12
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is told for one task: the rules that hold for all of them, and its own."""
+
+    task: Task
+    text: str
+    hashes: tuple[tuple[str, str], ...]
+
+
+def prompt_for(task: Task) -> Prompt:
+    parts = {name: _file(name) for name in (RULES, task)}
+    hashes = tuple((f"{name}.{VERSION}", digest(text.encode())) for name, text in parts.items())
+    return Prompt(task, "\n".join(parts.values()), hashes)
 
 
 def for_plan(notebook: Notebook) -> str:
@@ -124,3 +145,7 @@ def _aspects(notebook: Notebook) -> str:
 
 def _searched(notebook: Notebook) -> str:
     return f"Searched so far: {'; '.join(one_line(query.text) for query in notebook.queries[-MOST_QUERIES:])}\n"
+
+
+def _file(name: str) -> str:
+    return (files("marchwarden.minds.llm") / "prompts" / f"{name}.{VERSION}.md").read_text("utf-8")

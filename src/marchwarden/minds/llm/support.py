@@ -14,7 +14,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Excerpt, Notebook
 from marchwarden.evidence.conflicts import ConflictDetector, Witness
 from marchwarden.evidence.grounding import unsupported
-from marchwarden.minds.llm.clean_text import Wording
+from marchwarden.minds.llm.parse import Wording
 from marchwarden.minds.llm.schema import ConflictShape
 from marchwarden.text.words import WordStemmer
 
