@@ -22,9 +22,9 @@ from typing import Final
 
 import anyio
 
-from marchwarden.evaluation.compare import Difference, compared
+from marchwarden.evaluation.compare import Difference, compare_judgements
 from marchwarden.evaluation.judge import Judge, Judgement
-from marchwarden.evaluation.suite import Question, Suite
+from marchwarden.evaluation.suite import Suite, SuiteQuestion
 from marchwarden.evidence.ranking.semantic import Meaning, Similarity
 from marchwarden.minds.extractive import ExtractiveMind, queries, scoring, statements
 from marchwarden.minds.extractive import answer as choosing
@@ -93,17 +93,17 @@ def without(switches: Sequence[Switch]) -> Iterator[None]:
 
 
 async def judge_all(
-    suite: Suite, questions: Sequence[Question], place: Path, similarity: Similarity | None
+    suite: Suite, questions: Sequence[SuiteQuestion], place: Path, similarity: Similarity | None
 ) -> tuple[Judgement, ...]:
     """Ask the extractive mind every question and judge the results."""
     judge, mind = Judge(suite), ExtractiveMind(similarity)
-    folder = suite.laid_out(place / "suites")
+    folder = suite.write_documents(place / "suites")
     researcher = FilesResearcher(folder, mind=mind, trace_dir=place / "traces", index_dir=place / "index")
-    return tuple([judge.judged(question, await researcher.research(question.asked)) for question in questions])
+    return tuple([judge.judge(question, await researcher.research(question.text)) for question in questions])
 
 
 async def ablate(
-    suite: Suite, questions: Sequence[Question], parts: Sequence[str], similarity: Similarity | None
+    suite: Suite, questions: Sequence[SuiteQuestion], parts: Sequence[str], similarity: Similarity | None
 ) -> dict[str, dict[str, Difference]]:
     """Return the change of every figure without each part."""
     found: dict[str, dict[str, Difference]] = {}
@@ -114,7 +114,7 @@ async def ablate(
             print(f"{suite.name}: {len(questions)} questions without {part}", file=sys.stderr, flush=True)
             with without(PARTS.get(part, ())):
                 ablated = await judge_all(suite, questions, place, None if part == MEANING else similarity)
-            differences = {each.name: each for each in compared(baseline, ablated).differences}
+            differences = {each.name: each for each in compare_judgements(baseline, ablated).differences}
             found[part] = {name: differences[name] for name in FIGURES if name in differences}
     return found
 

@@ -20,7 +20,7 @@ import anyio
 from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Draft, Notebook, Thought
 from marchwarden.evaluation.judge import Judge
-from marchwarden.evaluation.suite import Question, Suite
+from marchwarden.evaluation.suite import Suite, SuiteQuestion
 from marchwarden.evidence.logistic import LabelledExample, Weight, fitted, logistic
 from marchwarden.evidence.ranking.semantic import Meaning, Similarity
 from marchwarden.minds.extractive import ExtractiveMind
@@ -70,15 +70,15 @@ async def ask_suite(
     suite: Suite, limit: int | None, seed: int, similarity: Similarity | None
 ) -> list[LabelledQuestion]:
     with tempfile.TemporaryDirectory() as place:
-        folder, mind, judge = suite.laid_out(Path(place) / "suites"), RecordingMind(similarity), Judge(suite)
+        folder, mind, judge = suite.write_documents(Path(place) / "suites"), RecordingMind(similarity), Judge(suite)
         researcher = FilesResearcher(
             folder, mind=mind, trace_dir=Path(place) / "traces", index_dir=Path(place) / "index"
         )
         found = []
         for question in suite.sample(limit, seed):
-            result = await researcher.research(question.asked)
+            result = await researcher.research(question.text)
             if mind.last is not None and question.answerable is not None:
-                judged = judge.judged(question, result)
+                judged = judge.judge(question, result)
                 # If the suite has no quote to look for, an answerable question counts as right.
                 right = judged.found if _has_quote(question) else question.answerable
                 right = question.answerable and right
@@ -88,11 +88,11 @@ async def ask_suite(
         return found
 
 
-def _has_quote(question: Question) -> bool:
+def _has_quote(question: SuiteQuestion) -> bool:
     return not question.answerable or any(each.quote for each in question.evidence)
 
 
-def _half(question: Question) -> int:
+def _half(question: SuiteQuestion) -> int:
     """Assign the question to a half by its document, or family of documents."""
     about = str(question.evidence[0].doc_id).split(".")[0] if question.evidence else str(question.id)
     return hashlib.sha256(about.encode()).digest()[0] % 2

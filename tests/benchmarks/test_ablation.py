@@ -2,7 +2,7 @@ import pytest
 
 from benchmarks.ablation import FIGURES, PARTS, ablate, without
 from marchwarden.evaluation.metrics import MEASURES
-from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
+from marchwarden.evaluation.suite import Evidence, Suite, SuiteDocument, SuiteQuestion
 from marchwarden.minds.extractive import scoring
 
 DOCUMENTS = (
@@ -10,7 +10,7 @@ DOCUMENTS = (
     SuiteDocument("river", "Over the river Orr leads the Alder Bridge, opened in 1931 by the mayor.", "River Orr"),
     SuiteDocument("mill", "The mill of Tarn burned down in 1870.", "Mill of Tarn"),
 )
-QUESTION = Question(
+QUESTION = SuiteQuestion(
     "one", "When was the Alder Bridge opened?", ("1931",), (Evidence("bridge"), Evidence("river")), answerable=True
 )
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.core.passages import Layout, split
-from marchwarden.core.tables import Tables, parted
+from marchwarden.core.tables import Tables, join_cells
 
 MARKDOWN = """# Harbour
 
@@ -113,7 +113,7 @@ def test_code_is_no_table():
 
 
 def test_bars_keep_the_numbers_of_a_line_apart():
-    assert parted('Pots,31,204,"1,204"') == "Pots | 31 | 204 | 1,204"
+    assert join_cells('Pots,31,204,"1,204"') == "Pots | 31 | 204 | 1,204"
 
 
 LINES = st.lists(st.text(alphabet="|-,;\t 0123456789abc$%.\"'\n", max_size=30), max_size=12).map("\n".join)

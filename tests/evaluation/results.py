@@ -6,7 +6,7 @@ from typing import Any
 
 from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, Gap, GapCategory, ResearchResult
 from marchwarden.evaluation.judge import Judgement
-from marchwarden.evaluation.suite import Evidence, Question, Suite, SuiteDocument
+from marchwarden.evaluation.suite import Evidence, Suite, SuiteDocument, SuiteQuestion
 
 BRIDGE = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
 SENN = "The Senn is 164 kilometres long."
@@ -15,9 +15,9 @@ DOCUMENTS = (
     SuiteDocument("senn", f"{SENN}\nIt rises in the Quarry Hills."),
 )
 QUESTIONS = (
-    Question("q1", "When was the Alder Bridge opened?", ("1931",), (Evidence("bridge", BRIDGE),), True, "date"),
-    Question("q2", "How long is the Senn?", ("164 kilometres",), (Evidence("senn", SENN),), True, "number"),
-    Question("q3", "Who painted the Alder Bridge?", answerable=False, type="unanswerable"),
+    SuiteQuestion("q1", "When was the Alder Bridge opened?", ("1931",), (Evidence("bridge", BRIDGE),), True, "date"),
+    SuiteQuestion("q2", "How long is the Senn?", ("164 kilometres",), (Evidence("senn", SENN),), True, "number"),
+    SuiteQuestion("q3", "Who painted the Alder Bridge?", answerable=False, type="unanswerable"),
 )
 SUITE = Suite("small", "sha256:" + "0" * 64, DOCUMENTS, QUESTIONS)
 NOTHING = Gap(topic="it", category=GapCategory.SOURCE_NOT_FOUND, detail="nothing")
@@ -59,7 +59,7 @@ def a_result(
 REFUSAL = a_result("What was read does not answer this question.", (), 0.1, (NOTHING,))
 
 
-def a_judgement(question: Question = QUESTIONS[0], **changed: Any) -> Judgement:
+def a_judgement(question: SuiteQuestion = QUESTIONS[0], **changed: Any) -> Judgement:
     """A flawless answer, but for what is changed."""
     known: dict[str, Any] = {
         "confidence": 0.8,

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evaluation.calibration import Outcome, calibration_error, reliability
+from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error, reliability
 
-OUTCOMES = st.lists(st.builds(Outcome, st.floats(0, 1), st.booleans()), min_size=1)
+OUTCOMES = st.lists(st.builds(ConfidenceOutcome, st.floats(0, 1), st.booleans()), min_size=1)
 
 
 def test_nothing_has_no_error():
@@ -13,13 +13,18 @@ def test_nothing_has_no_error():
 
 
 def test_the_error_is_the_gap_of_each_bin_weighed_by_what_it_holds():
-    outcomes = [Outcome(0.9, True), Outcome(0.9, True), Outcome(0.95, False), Outcome(0.1, False)]
+    outcomes = [
+        ConfidenceOutcome(0.9, True),
+        ConfidenceOutcome(0.9, True),
+        ConfidenceOutcome(0.95, False),
+        ConfidenceOutcome(0.1, False),
+    ]
     sure = (0.9 + 0.9 + 0.95) / 3
     assert calibration_error(outcomes) == pytest.approx((3 * abs(sure - 2 / 3) + 1 * 0.1) / 4)
 
 
 def test_a_bin_begins_with_its_lower_edge_and_the_last_one_holds_certainty():
-    bins = reliability([Outcome(0.1, True), Outcome(1.0, True), Outcome(0.95, False)])
+    bins = reliability([ConfidenceOutcome(0.1, True), ConfidenceOutcome(1.0, True), ConfidenceOutcome(0.95, False)])
     assert [(each.low, each.high, each.count, each.right) for each in bins] == [(0.1, 0.2, 1, 1.0), (0.9, 1.0, 2, 0.5)]
 
 

@@ -1,26 +1,26 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.evaluation.compare import compared
-from marchwarden.evaluation.suite import Question
+from marchwarden.evaluation.compare import compare_judgements
+from marchwarden.evaluation.suite import SuiteQuestion
 from tests.evaluation.results import a_judgement
 
 
 def a_run(said: list[bool]):
     return [
-        a_judgement(Question(number, f"question {number}?", answerable=True), said=good, seen=good, quoted=good)
+        a_judgement(SuiteQuestion(number, f"question {number}?", answerable=True), said=good, seen=good, quoted=good)
         for number, good in enumerate(said)
     ]
 
 
 def difference(before: list[bool], after: list[bool]):
-    comparison = compared(a_run(before), a_run(after), resamples=200)
+    comparison = compare_judgements(a_run(before), a_run(after), resamples=200)
     return next(each for each in comparison.differences if each.name == "answer_said")
 
 
 def test_a_run_beside_itself_differs_in_nothing():
     run = a_run([True, False] * 10)
-    comparison = compared(run, run, resamples=50)
+    comparison = compare_judgements(run, run, resamples=50)
     assert {(each.change, each.low, each.high, each.is_clear) for each in comparison.differences} == {(0, 0, 0, False)}
     assert comparison.flips == ()
 
@@ -36,14 +36,14 @@ def test_the_same_seed_gives_the_same_intervals():
 
 
 def test_flipped_questions_are_named_with_their_way():
-    comparison = compared(a_run([True, False, True]), a_run([True, True, False]), resamples=10)
+    comparison = compare_judgements(a_run([True, False, True]), a_run([True, True, False]), resamples=10)
     assert [(each.question.id, each.now_good) for each in comparison.flips] == [(1, True), (2, False)]
 
 
 def test_only_what_both_runs_answered_is_compared():
-    comparison = compared(a_run([True, True]), a_run([False, False, False]), resamples=10)
+    comparison = compare_judgements(a_run([True, True]), a_run([False, False, False]), resamples=10)
     assert comparison.questions == 2
-    assert compared([], a_run([True])).differences == ()
+    assert compare_judgements([], a_run([True])).differences == ()
 
 
 @settings(max_examples=25)

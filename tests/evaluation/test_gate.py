@@ -4,25 +4,25 @@ import pytest
 
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import InvalidInput
-from marchwarden.evaluation.gate import Gate, gate_of, parsed
+from marchwarden.evaluation.gate import Gate, load_gate, parse_gates
 from marchwarden.evaluation.report import Report
-from marchwarden.evaluation.run import Answers, Task, answer_all
+from marchwarden.evaluation.run import ResultsFile, Task, answer_all
 from marchwarden.evaluation.suite import Suite
 from marchwarden.researchers.files import FilesResearcher
 from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result
 
-REPORT = Report.of(SUITE, QUESTIONS, {"q1": a_result(), "q2": REFUSAL, "q3": REFUSAL})
+REPORT = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q2": REFUSAL, "q3": REFUSAL})
 GATE = Gate(SUITE.digest, {"answer_said": 0.5}, {"answerable_refused": 0.5})
 
 
 async def test_the_embedded_mind_passes_the_gate_of_the_suite_we_ship(tmp_path):
     suite = Suite.load("marches")
-    folder = suite.laid_out(tmp_path / "suites")
+    folder = suite.write_documents(tmp_path / "suites")
     who = FilesResearcher(folder, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
-    answers = Answers(tmp_path / "results.jsonl")
+    answers = ResultsFile(tmp_path / "results.jsonl")
     asked = suite.sample()
-    await answer_all(who, [Task(each.id, ResearchRequest(question=each.asked)) for each in asked], answers)
-    assert [*gate_of("marches").breaches(Report.of(suite, asked, answers.read()))] == []
+    await answer_all(who, [Task(each.id, ResearchRequest(question=each.text)) for each in asked], answers)
+    assert [*load_gate("marches").breaches(Report.from_results(suite, asked, answers.read()))] == []
 
 
 def test_a_run_that_reaches_its_floors_passes():
@@ -48,7 +48,7 @@ def test_every_breach_is_told(gate, expected):
 
 def test_a_suite_without_a_gate_is_refused_with_the_names_of_those_that_have_one():
     with pytest.raises(InvalidInput, match="marches"):
-        gate_of("elsewhere")
+        load_gate("elsewhere")
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_a_suite_without_a_gate_is_refused_with_the_names_of_those_that_have_one
 )
 def test_a_table_that_gates_nothing_is_refused(text):
     with pytest.raises(InvalidInput):
-        parsed(text)
+        parse_gates(text)

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evaluation.calibration import Bin, Outcome, reliability
-from marchwarden.evaluation.html_report import page
+from marchwarden.evaluation.calibration import Bin, ConfidenceOutcome, reliability
+from marchwarden.evaluation.html_report import render_page
 from marchwarden.evaluation.reliability_chart import reliability_curve
 from marchwarden.evaluation.report import Report
 from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result
@@ -32,8 +32,8 @@ def tags_of(html: str) -> Tags:
 
 
 def test_the_page_needs_nothing_else_and_runs_nothing():
-    report = Report.of(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
-    tags = tags_of(page(report))
+    report = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
+    tags = tags_of(render_page(report))
     assert not {"script", "img", "link", "iframe", "a", "object"} & set(tags.tags)
     assert not {"src", "href"} & tags.attributes
     assert "svg" in tags.tags
@@ -42,22 +42,22 @@ def test_the_page_needs_nothing_else_and_runs_nothing():
 def test_what_a_suite_or_a_researcher_wrote_is_text():
     questions = tuple(replace(each, question=HOSTILE, type=HOSTILE) for each in QUESTIONS)
     suite = replace(SUITE, name=HOSTILE, questions=questions)
-    good = Report.of(suite, questions, {"q1": a_result(), "q3": REFUSAL})
-    bad = Report.of(suite, questions, {"q1": REFUSAL, "q3": REFUSAL})
-    html = page(replace(good.beside(bad), minds=(HOSTILE,)))
+    good = Report.from_results(suite, questions, {"q1": a_result(), "q3": REFUSAL})
+    bad = Report.from_results(suite, questions, {"q1": REFUSAL, "q3": REFUSAL})
+    html = render_page(replace(good.compared_with(bad), minds=(HOSTILE,)))
     assert not {"script", "img"} & set(tags_of(html).tags)
     assert "\x1b" not in html and "\u202e" not in html
     assert "&lt;script&gt;" in html
 
 
 def test_the_page_shows_every_figure_and_every_flip():
-    good = Report.of(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
-    html = page(good.beside(Report.of(SUITE, QUESTIONS, {"q1": REFUSAL, "q3": REFUSAL})))
+    good = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
+    html = render_page(good.compared_with(Report.from_results(SUITE, QUESTIONS, {"q1": REFUSAL, "q3": REFUSAL})))
     assert all(name in html for name, value in good.figures.items() if value is not None)
     assert "1 questions flipped" in html
 
 
-@given(st.lists(st.builds(Outcome, st.floats(0, 1), st.booleans())))
+@given(st.lists(st.builds(ConfidenceOutcome, st.floats(0, 1), st.booleans())))
 def test_the_curve_is_a_picture_with_a_point_for_each_bin(outcomes):
     bins = reliability(outcomes)
     picture = ET.fromstring(reliability_curve(bins))

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.evaluation.judge import Judge, covered, plain
-from marchwarden.evaluation.suite import Evidence, Question
+from marchwarden.evaluation.judge import Judge, covers, normalize
+from marchwarden.evaluation.suite import Evidence, SuiteQuestion
 from marchwarden.storage.archive import Archive
 from tests.evaluation.results import BRIDGE, NOTHING, QUESTIONS, REFUSAL, SENN, SUITE, a_citation, a_result
 
@@ -13,7 +13,7 @@ OPENED, LONG, PAINTED = QUESTIONS
 
 
 def test_a_right_answer_is_right_in_every_way():
-    judged = JUDGE.judged(OPENED, a_result())
+    judged = JUDGE.judge(OPENED, a_result())
     assert (judged.citations, judged.verbatim, judged.markers_valid) == (1, 1, True)
     assert (judged.statements, judged.unsupported) == (1, 0)
     assert (judged.gold_document, judged.all_gold_documents, judged.said, judged.seen, judged.quoted) == (True,) * 5
@@ -21,7 +21,7 @@ def test_a_right_answer_is_right_in_every_way():
 
 
 def test_an_answer_to_another_question_is_wrong_in_every_way():
-    judged = JUDGE.judged(LONG, a_result())
+    judged = JUDGE.judge(LONG, a_result())
     assert (judged.gold_document, judged.all_gold_documents, judged.said, judged.seen, judged.quoted) == (False,) * 5
     assert judged.good is False
 
@@ -39,7 +39,7 @@ def test_an_answer_to_another_question_is_wrong_in_every_way():
     ],
 )
 def test_an_excerpt_is_verbatim_where_it_stands_in_the_document_it_names(excerpt, locator, stands):
-    judged = JUDGE.judged(OPENED, a_result(citations=(a_citation(excerpt, locator),)))
+    judged = JUDGE.judge(OPENED, a_result(citations=(a_citation(excerpt, locator),)))
     assert judged.verbatim == int(stands)
 
 
@@ -49,17 +49,17 @@ def test_what_comes_from_outside_the_suite_is_held_against_the_archive(tmp_path)
     kept = a_citation("Somewhere else it says so.", "https://elsewhere.example/", text_hash=name)
     missing = a_citation("It says so.", "https://elsewhere.example/", text_hash="sha256:" + "0" * 64)
     result = a_result(citations=(kept, missing))
-    assert Judge(SUITE, archive).judged(OPENED, result).verbatim == 1
-    assert JUDGE.judged(OPENED, result).verbatim == 0
+    assert Judge(SUITE, archive).judge(OPENED, result).verbatim == 1
+    assert JUDGE.judge(OPENED, result).verbatim == 0
 
 
 @pytest.mark.parametrize(("answer", "valid"), [("x [1]", True), ("x [2]", False), ("x [0]", False), ("x", True)])
 def test_markers_must_lead_to_a_citation(answer, valid):
-    assert JUDGE.judged(OPENED, a_result(answer)).markers_valid is valid
+    assert JUDGE.judge(OPENED, a_result(answer)).markers_valid is valid
 
 
 def test_a_marker_of_thousands_of_digits_is_only_wrong():
-    assert JUDGE.judged(OPENED, a_result(f"x [{'9' * 5000}]")).markers_valid is False
+    assert JUDGE.judge(OPENED, a_result(f"x [{'9' * 5000}]")).markers_valid is False
 
 
 @pytest.mark.parametrize(
@@ -75,30 +75,30 @@ def test_a_marker_of_thousands_of_digits_is_only_wrong():
     ],
 )
 def test_a_statement_needs_a_citation_that_says_its_numbers_and_names(answer, unsupported):
-    assert JUDGE.judged(OPENED, a_result(answer)).unsupported == unsupported
+    assert JUDGE.judge(OPENED, a_result(answer)).unsupported == unsupported
 
 
 def test_a_refusal_states_nothing_but_confidence_without_evidence_does():
-    assert JUDGE.judged(PAINTED, REFUSAL).statements == 0
+    assert JUDGE.judge(PAINTED, REFUSAL).statements == 0
     bold = a_result("Otto Lind did.", (), 0.9)
-    assert (JUDGE.judged(PAINTED, bold).statements, JUDGE.judged(PAINTED, bold).unsupported) == (1, 1)
+    assert (JUDGE.judge(PAINTED, bold).statements, JUDGE.judge(PAINTED, bold).unsupported) == (1, 1)
 
 
 def test_only_the_first_characters_and_citations_count():
     padding = a_citation("It is green. " * 60, "d000001.txt")
-    judged = JUDGE.judged(OPENED, a_result("x" * 601 + " 1931", (padding, a_citation(BRIDGE))))
+    judged = JUDGE.judge(OPENED, a_result("x" * 601 + " 1931", (padding, a_citation(BRIDGE))))
     assert (judged.said, judged.seen, judged.quoted, judged.gold_document) == (False, False, False, True)
     late = (a_citation(SENN, "d000001.txt"),) * 8 + (a_citation(BRIDGE),)
-    assert JUDGE.judged(OPENED, a_result(citations=late)).gold_document is False
+    assert JUDGE.judge(OPENED, a_result(citations=late)).gold_document is False
 
 
 def test_markers_take_nothing_from_the_room_of_an_answer():
-    assert JUDGE.judged(OPENED, a_result("[1]" * 400 + "1931")).said is True
+    assert JUDGE.judge(OPENED, a_result("[1]" * 400 + "1931")).said is True
 
 
 def test_all_needed_documents_are_more_than_one_of_them():
-    both = Question("b", "?", evidence=(Evidence("bridge"), Evidence("senn")), answerable=True)
-    judged = JUDGE.judged(both, a_result())
+    both = SuiteQuestion("b", "?", evidence=(Evidence("bridge"), Evidence("senn")), answerable=True)
+    judged = JUDGE.judge(both, a_result())
     assert (judged.gold_document, judged.all_gold_documents) == (True, False)
     assert (judged.said, judged.seen, judged.quoted) == (None, None, None)
     assert judged.found is True
@@ -108,32 +108,32 @@ def test_all_needed_documents_are_more_than_one_of_them():
     ("gaps", "confidence", "good"), [((NOTHING,), 0.2, True), ((), 0.2, False), ((NOTHING,), 0.5, False)]
 )
 def test_refusing_the_unanswerable_takes_a_gap_and_little_confidence(gaps, confidence, good):
-    assert JUDGE.judged(PAINTED, a_result(confidence=confidence, gaps=gaps)).good is good
+    assert JUDGE.judge(PAINTED, a_result(confidence=confidence, gaps=gaps)).good is good
 
 
 def test_what_the_suite_does_not_say_is_not_judged():
-    assert JUDGE.judged(Question("u", "?"), a_result()).good is None
+    assert JUDGE.judge(SuiteQuestion("u", "?"), a_result()).good is None
 
 
 def test_a_contradiction_is_noticed_by_its_factor_or_by_its_gap():
     gap = Gap(topic="x", category=GapCategory.CONTRADICTORY_SOURCES, detail="y")
-    assert JUDGE.judged(OPENED, a_result(gaps=(gap,))).contradicted is True
-    assert JUDGE.judged(OPENED, a_result(contradicted=True)).contradicted is True
-    assert JUDGE.judged(OPENED, a_result(gaps=(NOTHING,))).contradicted is False
+    assert JUDGE.judge(OPENED, a_result(gaps=(gap,))).contradicted is True
+    assert JUDGE.judge(OPENED, a_result(contradicted=True)).contradicted is True
+    assert JUDGE.judge(OPENED, a_result(gaps=(NOTHING,))).contradicted is False
 
 
 def test_a_wrong_answer_is_looked_for_where_the_suite_knows_one():
-    asked = Question("w", "?", ("1931",), wrong_answers=("1932",))
-    assert JUDGE.judged(asked, a_result("In 1932. [1]")).wrong_said is True
-    assert JUDGE.judged(asked, a_result()).wrong_said is False
+    asked = SuiteQuestion("w", "?", ("1931",), wrong_answers=("1932",))
+    assert JUDGE.judge(asked, a_result("In 1932. [1]")).wrong_said is True
+    assert JUDGE.judge(asked, a_result()).wrong_said is False
 
 
 def test_words_are_compared_whole_and_without_articles_case_and_punctuation():
-    assert plain("The Alder-Bridge, a bridge.") == " alder bridge bridge "
-    assert plain("bridge") not in plain("bridges")
+    assert normalize("The Alder-Bridge, a bridge.") == " alder bridge bridge "
+    assert normalize("bridge") not in normalize("bridges")
 
 
 @given(st.lists(st.sampled_from(["alder", "bridge", "senn", "opened", "green"]), min_size=1, unique=True), st.data())
 def test_a_quote_is_covered_by_three_fifths_of_its_words(words, data):
     kept = data.draw(st.sets(st.sampled_from(words)))
-    assert covered(" ".join(words), " ".join(kept)) is (len(kept) / len(words) >= 0.6)
+    assert covers(" ".join(words), " ".join(kept)) is (len(kept) / len(words) >= 0.6)

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.evaluation.metrics import MEASURES, auroc, figures, outcomes, percentile
-from marchwarden.evaluation.suite import Question
+from marchwarden.evaluation.suite import SuiteQuestion
 from tests.evaluation.results import a_judgement
 
-NOWHERE = Question("n", "?", answerable=False)
+NOWHERE = SuiteQuestion("n", "?", answerable=False)
 SCORES = st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.9]), min_size=1, max_size=12)
 
 
@@ -35,7 +35,7 @@ def test_evidence_is_measured_on_what_can_be_answered_and_only_where_the_suite_k
 
 
 def test_contradictions_are_measured_both_ways():
-    torn, agreed = Question("t", "?", conflict=True), Question("a", "?", conflict=False)
+    torn, agreed = SuiteQuestion("t", "?", conflict=True), SuiteQuestion("a", "?", conflict=False)
     judged = [
         a_judgement(torn, contradicted=True),
         a_judgement(torn),
@@ -61,7 +61,7 @@ def test_confidence_in_an_answer_to_the_unanswerable_is_always_misplaced():
         a_judgement(),
         a_judgement(seen=False, quoted=False),
         a_judgement(NOWHERE),
-        a_judgement(Question("u", "?")),
+        a_judgement(SuiteQuestion("u", "?")),
     ]
     assert [each.right for each in outcomes(judged)] == [True, False, False]
 

@@ -14,7 +14,7 @@ RESULTS = {
 
 
 def test_a_report_tells_the_whole_run_as_json():
-    told = json.loads(json.dumps(Report.of(SUITE, QUESTIONS, RESULTS).told()))
+    told = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).to_json()))
     assert (told["suite"], told["digest"], told["minds"]) == ("small", SUITE.digest, ["by-hand"])
     assert (told["questions"], told["answerable"], told["unanswerable"]) == (3, 2, 1)
     assert told["figures"]["answer_said"] == told["figures"]["verbatim"] == told["figures"]["abstention_auroc"] == 1
@@ -28,17 +28,17 @@ def test_a_report_tells_the_whole_run_as_json():
 
 
 def test_only_what_was_asked_is_judged():
-    assert [each.question.id for each in Report.of(SUITE, QUESTIONS[:1], RESULTS).judgements] == ["q1"]
+    assert [each.question.id for each in Report.from_results(SUITE, QUESTIONS[:1], RESULTS).judgements] == ["q1"]
 
 
 def test_results_of_another_suite_are_refused():
     with pytest.raises(InvalidInput, match="does not ask"):
-        Report.of(SUITE, QUESTIONS, {**RESULTS, "stranger": REFUSAL})
+        Report.from_results(SUITE, QUESTIONS, {**RESULTS, "stranger": REFUSAL})
 
 
 def test_a_report_reads_as_lines_with_what_changed():
-    worse = Report.of(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
-    lines = [*Report.of(SUITE, QUESTIONS, RESULTS).beside(worse).lines()]
+    worse = Report.from_results(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
+    lines = [*Report.from_results(SUITE, QUESTIONS, RESULTS).compared_with(worse).lines()]
     assert lines[0].startswith("small (sha256:000000000000): 3 questions, 2 answerable, 1 not")
     assert any("answer_said" in line and "0.500 → 1.000" in line for line in lines)
     assert "  won q2 (0.10 → 0.90): How long is the Senn?" in lines
@@ -46,11 +46,11 @@ def test_a_report_reads_as_lines_with_what_changed():
 
 
 def test_a_report_of_nothing_can_be_read():
-    assert "answered by nobody" in [*Report.of(SUITE, QUESTIONS, {}).lines()]
+    assert "answered by nobody" in [*Report.from_results(SUITE, QUESTIONS, {}).lines()]
 
 
 def test_comparison_is_told_as_json_too():
-    worse = Report.of(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
-    told = json.loads(json.dumps(Report.of(SUITE, QUESTIONS, RESULTS).beside(worse).told()))
+    worse = Report.from_results(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
+    told = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).compared_with(worse).to_json()))
     assert told["comparison"]["differences"]["answer_said"]["change"] == 0.5
     assert [each["id"] for each in told["comparison"]["flips"]] == ["q2"]

@@ -6,7 +6,7 @@ import pytest
 
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.evaluation.run import Answers, Task, answer_all
+from marchwarden.evaluation.run import ResultsFile, Task, answer_all
 from tests.evaluation.results import a_result
 
 TASKS = [Task(name, ResearchRequest(question=f"What is {name}?")) for name in ("a", 2, "c", "d")]
@@ -33,7 +33,7 @@ class Counting:
 
 
 async def test_every_task_is_answered_once_under_its_id(tmp_path):
-    answers, who, steps = Answers(tmp_path / "out.jsonl"), Counting(), []
+    answers, who, steps = ResultsFile(tmp_path / "out.jsonl"), Counting(), []
     await answer_all(who, TASKS, answers, 2, lambda: steps.append(1))
     assert {name: result.answer for name, result in answers.read().items()} == {
         str(task.id): task.request.question for task in TASKS
@@ -43,7 +43,7 @@ async def test_every_task_is_answered_once_under_its_id(tmp_path):
 
 
 async def test_a_torn_line_is_no_answer_and_is_cut_off_before_the_next(tmp_path):
-    answers = Answers(tmp_path / "out.jsonl")
+    answers = ResultsFile(tmp_path / "out.jsonl")
     await answer_all(Counting(), TASKS[:2], answers)
     whole = answers.path.read_bytes()
     answers.path.write_bytes(whole[:-20])
@@ -53,14 +53,14 @@ async def test_a_torn_line_is_no_answer_and_is_cut_off_before_the_next(tmp_path)
 
 
 async def test_a_failure_of_ours_ends_the_run_and_keeps_what_was_answered(tmp_path):
-    answers = Answers(tmp_path / "out.jsonl")
+    answers = ResultsFile(tmp_path / "out.jsonl")
     with pytest.raises(StorageError):
         await answer_all(Counting(failing="What is c?"), TASKS, answers, 1)
     assert set(answers.read()) == {"a", "2"}
 
 
 def test_nothing_is_read_where_nothing_is(tmp_path):
-    assert Answers(tmp_path / "out.jsonl").read() == {}
+    assert ResultsFile(tmp_path / "out.jsonl").read() == {}
 
 
 @pytest.mark.parametrize("line", ["my notes", '{"id": "a"}', '{"id": "a", "result": {"answer": "x"}}', "[1]"])
@@ -68,11 +68,11 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path, line):
     path = tmp_path / "precious.txt"
     path.write_text(line + "\n")
     with pytest.raises(InvalidInput):
-        Answers(path).read()
+        ResultsFile(path).read()
 
 
 async def test_a_place_that_cannot_be_written_is_refused_before_anything_is_asked(tmp_path):
     who = Counting()
     with pytest.raises(InvalidInput):
-        await answer_all(who, TASKS, Answers(tmp_path / "nowhere" / "out.jsonl"))
+        await answer_all(who, TASKS, ResultsFile(tmp_path / "nowhere" / "out.jsonl"))
     assert who.asked == []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.evaluation.suite import Question, Suite, shipped
+from marchwarden.evaluation.suite import Suite, SuiteQuestion, shipped_suites
 from tests.evaluation.results import QUESTIONS, SUITE, written
 
 
@@ -50,11 +50,11 @@ def test_what_is_no_suite_is_refused_with_the_names_of_ours(tmp_path):
 
 
 def test_documents_are_laid_out_once_whole_and_then_left_alone(tmp_path):
-    folder = SUITE.laid_out(tmp_path / "suites")
+    folder = SUITE.write_documents(tmp_path / "suites")
     assert (folder / "d000000.txt").read_text() == f"The Alder Bridge\n\n{SUITE.documents[0].text}\n"
     assert (folder / "d000001.txt").read_text() == f"{SUITE.documents[1].text}\n"
     (folder / "d000000.txt").write_text("mine")
-    assert SUITE.laid_out(tmp_path / "suites") == folder
+    assert SUITE.write_documents(tmp_path / "suites") == folder
     assert (folder / "d000000.txt").read_text() == "mine"
     assert [each.name for each in (tmp_path / "suites").iterdir()] == [folder.name]
 
@@ -62,11 +62,11 @@ def test_documents_are_laid_out_once_whole_and_then_left_alone(tmp_path):
 def test_a_place_that_takes_no_folder_is_told(tmp_path):
     (tmp_path / "suites").write_text("a file")
     with pytest.raises(StorageError):
-        SUITE.laid_out(tmp_path / "suites")
+        SUITE.write_documents(tmp_path / "suites")
 
 
 def many(count: int) -> Suite:
-    return Suite("many", "", (), tuple(Question(number, f"question {number}?") for number in range(count)))
+    return Suite("many", "", (), tuple(SuiteQuestion(number, f"question {number}?") for number in range(count)))
 
 
 @given(st.integers(1, 30), st.integers(0, 5))
@@ -82,7 +82,12 @@ def test_without_a_seed_questions_are_ranked_by_the_hash_of_their_id_alone():
 
 
 def test_a_question_too_long_to_be_asked_is_left_out():
-    suite = Suite("long", "", (), (Question("a", "x" * 501), Question("b", " " + "x" * 500 + " "), Question("c", " ")))
+    suite = Suite(
+        "long",
+        "",
+        (),
+        (SuiteQuestion("a", "x" * 501), SuiteQuestion("b", " " + "x" * 500 + " "), SuiteQuestion("c", " ")),
+    )
     assert [each.id for each in suite.sample()] == ["b"]
 
 
@@ -105,7 +110,7 @@ def test_the_suite_we_ship_asks_every_kind_of_question():
         "table date number list yes-no two-hop comparison contradiction unanswerable person place reason definition"
     )
     assert set(wanted.split()) <= kinds
-    assert shipped() == ("marches",)
+    assert shipped_suites() == ("marches",)
 
 
 def test_a_name_of_ours_wins_over_a_folder_here(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import ConfidenceFactors
-from marchwarden.evaluation.calibration import Outcome, calibration_error
+from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error
 from marchwarden.evidence.calibrate import Weighed, calibrated
 from marchwarden.evidence.confidence import Rubric
 from tests.evidence.test_confidence import FACTORS, with_changes
@@ -31,7 +31,7 @@ def overrated(times: int = 400) -> list[Weighed]:
 
 
 def error(rubric: Rubric, weighed: list[Weighed]) -> float:
-    return calibration_error([Outcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
+    return calibration_error([ConfidenceOutcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
 
 
 def test_a_rubric_learns_how_often_a_match_was_right():

@@ -114,7 +114,7 @@ async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goe
     store, trace_id = at(place, service, tmp_path), str(uuid4())
     request_of = investigator(store).header
     opening = request_of(ResearchRequest(question=QUESTION))
-    first, second = store.take_up(trace_id, opening), store.take_up(trace_id, opening)
+    first, second = store.open_or_begin(trace_id, opening), store.open_or_begin(trace_id, opening)
     second.note("search", "bridges", "first come", {"result": []})
     with pytest.raises(TraceHeld):
         first.note("search", "rivers", "too late", {"result": []})
@@ -127,14 +127,14 @@ async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goe
 
 async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_late(tmp_path, place, service):
     store, trace_id, request = at(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
-    late = store.take_up(trace_id, investigator(store).header(request))
+    late = store.open_or_begin(trace_id, investigator(store).header(request))
     result = await investigator(store).run_request(request, trace_id)
     kept = store.content(trace_id)
     assert await investigator(store).run_request(request, trace_id) == result
     late.note("result", "", "too late", {"result": {}})
     late.close()
     assert store.content(trace_id) == kept
-    assert Bucket.at(place, service).names(f"traces/{trace_id}/") == []
+    assert Bucket.at(place, service).list_names(f"traces/{trace_id}/") == []
 
 
 def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, place, service):

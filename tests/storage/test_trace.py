@@ -135,7 +135,7 @@ def test_a_line_the_disk_takes_only_in_part_is_taken_back_and_nothing_follows_it
             journal.append("note", "too long", {"text": "x" * 5000})
         with pytest.raises(StorageError):
             journal.append("note", "short, but later", {})
-        journal.admit_incomplete()
+        journal.mark_incomplete()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     journal.close()

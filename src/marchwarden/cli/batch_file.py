@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
-from marchwarden.evaluation.run import Answers, Task, answer_all
+from marchwarden.evaluation.run import ResultsFile, Task, answer_all
 from marchwarden.protocols import Researcher
 
 
@@ -23,12 +23,12 @@ class Batch:
 
     tasks: tuple[Task, ...]
     finished: int
-    answers: Answers
+    answers: ResultsFile
 
     @classmethod
     def of(cls, questions: Path, results: Path) -> Self:
         """Read all questions before asking any: a bad line is refused with its number, and costs nothing."""
-        tasks, answers = [*_tasks(questions)], Answers(results)
+        tasks, answers = [*_tasks(questions)], ResultsFile(results)
         done = answers.read()
         waiting = tuple(task for task in tasks if str(task.id) not in done)
         return cls(waiting, len(tasks) - len(waiting), answers)

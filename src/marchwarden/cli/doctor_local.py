@@ -35,7 +35,7 @@ def examined(settings: "Settings", kept: Path, *, whole: bool) -> Iterator[Findi
 
 def _kept(store: "Store", most: int | None) -> Iterator[Finding]:
     """In an object store the bodies are not counted: each that a run cites is proved when the run is."""
-    if store.here:
+    if store.is_local:
         yield _folder(store.folder)
         yield _disk(store.folder)
         yield traces(store, most)

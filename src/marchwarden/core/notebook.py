@@ -285,14 +285,14 @@ class Notebook:
         """The same evidence, sentences that follow on one another as one, as long as it stays whole."""
         joined: list[str] = []
         for each in evidence:
-            together = _together(joined[-1], each) if joined else None
-            if together is not None and self._is_whole(together):
-                joined[-1] = together
+            joined_id = _joined_id(joined[-1], each) if joined else None
+            if joined_id is not None and self._is_citable(joined_id):
+                joined[-1] = joined_id
             else:
                 joined.append(each)
         return tuple(joined)
 
-    def _is_whole(self, evidence: str) -> bool:
+    def _is_citable(self, evidence: str) -> bool:
         """Whether it can be cited as it stands: nothing must be cut from it, and nothing is missing in the source."""
         found = self._find(evidence)
         return found is not None and len(found.verbatim) <= MAX_EXCERPT and not BREAK.search(found.verbatim)
@@ -311,7 +311,7 @@ class Notebook:
         return Excerpt(document, passage.sentences[first - 1].start, passage.sentences[last - 1].end)
 
 
-def _together(one: str, other: str) -> str | None:
+def _joined_id(one: str, other: str) -> str | None:
     """The id of both, if the other is the sentence right after the one, or after the last of several."""
     before, after = _EVIDENCE_ID.fullmatch(one), _EVIDENCE_ID.fullmatch(other)
     if before is None or after is None or not before[2] or not after[2]:

@@ -24,16 +24,16 @@ BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
 """Where no excerpt goes across: something is missing there, or the source says so by our own mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
-_STARTS_BLOCK: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
+_BLOCK_START: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
 _BAR: Final = re.compile(r"^\s*\||\s\|(?:\s|$)|-\|-")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
-_DIRECTS: Final = ".. "
+_DIRECTIVE: Final = ".. "
 _FENCE: Final = re.compile(r"\s*(?:```|~~~(?!~))")
 _MARKED_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
-_OPENS: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
-_GOES_ON: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
-_ASIDE: Final = re.compile(r"\s*[([][^()\[\]]{0,79}[^()\[\].!?][)\]][.;]?\s*")
+_STARTS_WITH_CAPITAL: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
+_CONTINUES: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
+_PARENTHESIS: Final = re.compile(r"\s*[([][^()\[\]]{0,79}[^()\[\].!?][)\]][.;]?\s*")
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 
@@ -125,19 +125,19 @@ def _heading_text(line: str) -> str:
     return (marked[1] if marked else line).strip()
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
 
 
-def _says_something(text: str) -> bool:
+def _has_text(text: str) -> bool:
     return _LETTER_OR_DIGIT.search(text) is not None
 
 
 def _line_blocks(text: str) -> Iterator[_Block]:
     for line in _LINE.finditer(text):
-        if _says_something(line[0]):
-            yield _Block(*_trimmed(text, *line.span()))
+        if _has_text(line[0]):
+            yield _Block(*_trim(text, *line.span()))
 
 
 def _prose_blocks(text: str) -> Iterator[_Block]:
@@ -148,30 +148,30 @@ def _prose_blocks(text: str) -> Iterator[_Block]:
     for at, (start, end) in enumerate(lines):
         line = text[start:end]
         fenced ^= bool(_FENCE.match(line))
-        if not _says_something(line):
+        if not _has_text(line):
             if block_start is not None:
-                yield _Block(*_trimmed(text, block_start, start))
+                yield _Block(*_trim(text, block_start, start))
             block_start = None
             continue
         row = not fenced and _is_row(text, lines, at)
         heading = not fenced and not row and _is_heading(text, lines, at, after_gap=block_start is None)
-        if block_start is not None and (fenced or row or heading or _STARTS_BLOCK.match(line)):
-            yield _Block(*_trimmed(text, block_start, start))
+        if block_start is not None and (fenced or row or heading or _BLOCK_START.match(line)):
+            yield _Block(*_trim(text, block_start, start))
             block_start = None
         if heading or row:
-            yield _Block(*_trimmed(text, start, end), is_heading=heading, is_row=row)
+            yield _Block(*_trim(text, start, end), is_heading=heading, is_row=row)
         elif block_start is None:
             block_start = start
     if block_start is not None:
-        yield _Block(*_trimmed(text, block_start, len(text)))
+        yield _Block(*_trim(text, block_start, len(text)))
 
 
 def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     """A line parted by bars, next to another."""
     if not looks_like_a_row(text[slice(*lines[at])]):
         return False
-    beside = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
-    return any(looks_like_a_row(text[slice(*line)]) for line in beside)
+    neighbours = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
+    return any(looks_like_a_row(text[slice(*line)]) for line in neighbours)
 
 
 def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:
@@ -182,7 +182,7 @@ def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: 
     if _MARKED_HEADING.fullmatch(line):
         return True
     following = text[slice(*lines[at + 1])] if at + 1 < len(lines) else ""
-    if not after_gap or _STARTS_BLOCK.match(line + " ") or line.startswith(_DIRECTS) or _is_shown(text, lines, at):
+    if not after_gap or _BLOCK_START.match(line + " ") or line.startswith(_DIRECTIVE) or _is_code(text, lines, at):
         return False
     if _UNDERLINE.fullmatch(following.rstrip("\n")):
         return True
@@ -190,13 +190,13 @@ def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: 
     return has_text_below and not following.strip() and line[-1] not in ".!?;:,\"'”’)"
 
 
-def _is_shown(text: str, lines: list[tuple[int, int]], at: int) -> bool:
+def _is_code(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     """Whether it is indented below a line that announces code."""
     if not text[lines[at][0]].isspace():
         return False
     above = (text[slice(*lines[near])].strip() for near in range(at - 1, -1, -1))
     before = next((line for line in above if line), "")
-    return before.endswith("::") or before.startswith(_DIRECTS)
+    return before.endswith("::") or before.startswith(_DIRECTIVE)
 
 
 def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
@@ -205,26 +205,26 @@ def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
 
     for from_, to in _windows(text, block.start, block.end):
         spans = ((from_ + start, from_ + end) for start, end in sent_spans(text[from_:to]))
-        for start, end in _rejoined(text, spans):
-            yield from _cut(text, *_trimmed(text, start, end))
+        for start, end in _rejoin(text, spans):
+            yield from _cut(text, *_trim(text, start, end))
 
 
-def _rejoined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """A sentence that goes on in small letters was no end: `Panic! at the Disco` is one name, not two sentences.
 
     Nor is one that goes on between brackets: `No limit by itself. (Default 100)`.
     """
-    held: tuple[int, int] | None = None
+    current: tuple[int, int] | None = None
     for start, end in spans:
-        goes_on = _GOES_ON.match(text, start) and held and _OPENS.match(text, held[0])
-        if held and end - held[0] <= LONGEST_SENTENCE and (goes_on or _ASIDE.fullmatch(text, start, end)):
-            held = held[0], end
+        continues = _CONTINUES.match(text, start) and current and _STARTS_WITH_CAPITAL.match(text, current[0])
+        if current and end - current[0] <= LONGEST_SENTENCE and (continues or _PARENTHESIS.fullmatch(text, start, end)):
+            current = current[0], end
             continue
-        if held:
-            yield held
-        held = start, end
-    if held:
-        yield held
+        if current:
+            yield current
+        current = start, end
+    if current:
+        yield current
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -243,9 +243,9 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     It is torn, too, where it holds the mark of a cut by itself: in an excerpt that mark is ours alone.
     """
     for gap in BREAK.finditer(text, start, end):
-        yield from _clauses(text, *_trimmed(text, start, gap.start()))
+        yield from _clauses(text, *_trim(text, start, gap.start()))
         start = gap.end()
-    yield from _clauses(text, *_trimmed(text, start, end))
+    yield from _clauses(text, *_trim(text, start, end))
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -254,8 +254,8 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         clauses = [match.end() for match in _CLAUSE_END.finditer(window) if match.end() > LONGEST_SENTENCE // 3]
         at = clauses[-1] if clauses else max(window.rfind(" "), window.rfind("\n"))
         at = at if at > 0 else LONGEST_SENTENCE
-        if _says_something(text[start : start + at]):
-            yield _trimmed(text, start, start + at)
-        start = _trimmed(text, start + at, end)[0]
-    if _says_something(text[start:end]):
-        yield _trimmed(text, start, end)
+        if _has_text(text[start : start + at]):
+            yield _trim(text, start, start + at)
+        start = _trim(text, start + at, end)[0]
+    if _has_text(text[start:end]):
+        yield _trim(text, start, end)

@@ -13,13 +13,13 @@ from marchwarden.core.passages import Layout, looks_like_a_row
 LONGEST_LINE: Final = 1000
 """What is longer is no row that could be told."""
 MOST_HEADER_LINES: Final = 4
-LOOKED_AT: Final = 5
+SAMPLED_ROWS: Final = 5
 """Rows that a header is held against."""
-LONGEST_FIGURE: Final = 40
+LONGEST_NUMBER: Final = 40
 
 _SEPARATORS: Final = "\t;,"
 _LINE: Final = re.compile(r"[^\n]*(?:\n|\Z)")
-_FIGURE: Final = re.compile(r"\W*(?!(?:1[5-9]|20)\d\d\W*$)\d[\d.,\s]*\W*")
+_NUMBER: Final = re.compile(r"\W*(?!(?:1[5-9]|20)\d\d\W*$)\d[\d.,\s]*\W*")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Row:
     @property
     def text(self) -> str:
         """As one would say it: `Ferries, 2019: 44,100; 2018: 56,700`."""
-        told = "; ".join(f"{cell.column}: {cell.value}" if cell.column else cell.value for cell in self.cells)
-        return f"{self.label}, {told}" if self.label else told
+        cells = "; ".join(f"{cell.column}: {cell.value}" if cell.column else cell.value for cell in self.cells)
+        return f"{self.label}, {cells}" if self.label else cells
 
 
 class Tables:
@@ -50,13 +50,13 @@ class Tables:
 
     def __init__(self, text: str, layout: Layout) -> None:
         self._text = text
-        self._whole = _separated_values(text) if layout == "table" else None
-        self._with_bars = dict(_rows_with_bars(text)) if layout == "prose" and "|" in text else {}
+        self._single_table = _separated_values(text) if layout == "table" else None
+        self._bar_tables = dict(_rows_with_bars(text)) if layout == "prose" and "|" in text else {}
 
     @property
     def headers(self) -> frozenset[int]:
         """Where the lines begin that name columns."""
-        tables = [*self._with_bars.values(), *([self._whole] if self._whole else [])]
+        tables = [*self._bar_tables.values(), *([self._single_table] if self._single_table else [])]
         return frozenset[int]().union(*(table.header for table in tables))
 
     def row(self, start: int, end: int) -> Row | None:
@@ -74,7 +74,7 @@ class Tables:
         return self._line(start, end) is not None
 
     def _table_at(self, start: int) -> "_Table | None":
-        return self._with_bars.get(start, self._whole)
+        return self._bar_tables.get(start, self._single_table)
 
     def _line(self, start: int, end: int) -> str | None:
         """The line that these characters fill. Looks no farther around them than their line might reach."""
@@ -83,9 +83,9 @@ class Tables:
         return None if (before + after).strip() else f"{before}{self._text[start:end]}{after}"
 
 
-def parted(line: str) -> str:
+def join_cells(line: str) -> str:
     """A line of separated values with bars between its cells, so that no two numbers look like one."""
-    return " | ".join(_separated(line, _separator(line)))
+    return " | ".join(_split_values(line, _separator(line)))
 
 
 @dataclass(frozen=True)
@@ -118,41 +118,41 @@ class _Table:
         if len(others) >= len(self.columns):
             return None
         columns = zip(self.columns[1:], others, strict=False)
-        told = tuple(Cell(column.name, value, column.named_at) for column, value in columns if value)
-        return Row(label, told) if told else None
+        cells = tuple(Cell(column.name, value, column.named_at) for column, value in columns if value)
+        return Row(label, cells) if cells else None
 
 
 def _separated_values(text: str) -> _Table | None:
     """The first line names the columns, if it is of another kind than those below."""
-    lines = list(islice((line for line in _lines(text) if line.written.strip()), LOOKED_AT + 1))
+    lines = list(islice((line for line in _lines(text) if line.written.strip()), SAMPLED_ROWS + 1))
     if not lines or any(len(line.written) > LONGEST_LINE for line in lines):
         return None
-    cells = partial(_separated, separator=_separator(lines[0].written))
-    return _table(lines[:1], cells) if _is_of_its_own_kind(lines[:1], lines[1:], cells) else None
+    cells = partial(_split_values, separator=_separator(lines[0].written))
+    return _table(lines[:1], cells) if _differs_from_body(lines[:1], lines[1:], cells) else None
 
 
 def _rows_with_bars(text: str) -> Iterator[tuple[int, _Table]]:
-    for run in _runs(text):
+    for run in _bar_blocks(text):
         rules = [at for at, line in enumerate(run) if _is_rule(line.written)]
         rows = [line for at, line in enumerate(run) if at not in rules]
-        cells = partial(_barred, is_bordered=all(map(_is_bordered, rows)))
-        above = rules[0] if rules and rules[0] else _header_lines(rows, cells)
-        header, body = rows[:above], rows[above : above + LOOKED_AT]
-        table = _table(header, cells) if rules or _is_of_its_own_kind(header, body, cells) else None
+        cells = partial(_split_bars, is_bordered=all(map(_is_bordered, rows)))
+        above = rules[0] if rules and rules[0] else _count_header_lines(rows, cells)
+        header, body = rows[:above], rows[above : above + SAMPLED_ROWS]
+        table = _table(header, cells) if rules or _differs_from_body(header, body, cells) else None
         if table:
             yield from ((line.start, table) for line in rows)
 
 
-def _header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> int:
+def _count_header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> int:
     """Where no rule parts them from the rest: those above the first row of figures, or the first."""
     for at, line in enumerate(rows[: MOST_HEADER_LINES + 1]):
         label, *others = cells(line.written)
-        if label and any(map(_is_figure, others)):
+        if label and any(map(_is_number, others)):
             return max(at, 1)
     return 1
 
 
-def _is_of_its_own_kind(header: Sequence[_Line], body: Sequence[_Line], cells: Callable[[str], list[str]]) -> bool:
+def _differs_from_body(header: Sequence[_Line], body: Sequence[_Line], cells: Callable[[str], list[str]]) -> bool:
     """Whether it says nothing in front, or is written otherwise than all that stands below it in some column."""
     names = cells(header[-1].written)
     columns = zip_longest(*(cells(line.written) for line in body), fillvalue="")
@@ -163,7 +163,7 @@ def _is_of_its_own_kind(header: Sequence[_Line], body: Sequence[_Line], cells: C
 def _kind(cell: str) -> str:
     """A figure, a word with a capital, one without, or anything else."""
     first = cell[:1]
-    return "figure" if _is_figure(cell) else "capital" if first.isupper() else "small" if first.islower() else "other"
+    return "figure" if _is_number(cell) else "capital" if first.isupper() else "small" if first.islower() else "other"
 
 
 def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table | None:
@@ -172,7 +172,7 @@ def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table
         return None
     lines = [cells(line.written) for line in header]
     names = [name for _, *others in lines for name in others]
-    if not any(names) or any(map(_is_figure, names)):
+    if not any(names) or any(map(_is_number, names)):
         return None
     starts = [line.start for line in header]
     columns = [
@@ -182,7 +182,7 @@ def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table
     return _Table(cells, columns, frozenset(starts))
 
 
-def _runs(text: str) -> Iterator[list[_Line]]:
+def _bar_blocks(text: str) -> Iterator[list[_Line]]:
     """Lines with bars that stand together, two at least."""
     run: list[_Line] = []
     for line in _lines(text):
@@ -201,13 +201,13 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line(match.start() + len(written) - len(written.lstrip()), written)
 
 
-def _barred(line: str, *, is_bordered: bool) -> list[str]:
-    return [_even(cell) for cell in (line.strip()[1:-1] if is_bordered else line).split("|")]
+def _split_bars(line: str, *, is_bordered: bool) -> list[str]:
+    return [_collapse_spaces(cell) for cell in (line.strip()[1:-1] if is_bordered else line).split("|")]
 
 
-def _separated(line: str, separator: str) -> list[str]:
+def _split_values(line: str, separator: str) -> list[str]:
     try:
-        return [_even(cell) for cell in next(csv.reader([line], delimiter=separator), [])] or [""]
+        return [_collapse_spaces(cell) for cell in next(csv.reader([line], delimiter=separator), [])] or [""]
     except csv.Error:
         return [line]
 
@@ -225,10 +225,10 @@ def _is_rule(line: str) -> bool:
     return "-" in line and not line.strip("|:=+- \t")
 
 
-def _is_figure(cell: str) -> bool:
+def _is_number(cell: str) -> bool:
     """Whether it is a number, and no year: no column is called so."""
-    return len(cell) <= LONGEST_FIGURE and _FIGURE.fullmatch(cell) is not None
+    return len(cell) <= LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
 
 
-def _even(cell: str) -> str:
+def _collapse_spaces(cell: str) -> str:
     return " ".join(cell.split())

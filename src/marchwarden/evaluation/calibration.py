@@ -8,7 +8,7 @@ BINS: Final = 10
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ConfidenceOutcome:
     """How sure somebody was, and whether it was so."""
 
     confidence: float
@@ -30,20 +30,20 @@ class Bin:
         return abs(self.confidence - self.right)
 
 
-def reliability(outcomes: Iterable[Outcome], bins: int = BINS) -> tuple[Bin, ...]:
+def reliability(outcomes: Iterable[ConfidenceOutcome], bins: int = BINS) -> tuple[Bin, ...]:
     """The bins of equal width that hold anything, from unsure to sure."""
     known = tuple(outcomes)
-    return tuple(_filled(known, bins))
+    return tuple(_filled_bins(known, bins))
 
 
-def calibration_error(outcomes: Sequence[Outcome], bins: int = BINS) -> float | None:
+def calibration_error(outcomes: Sequence[ConfidenceOutcome], bins: int = BINS) -> float | None:
     """The expected calibration error: the gap between confidence and truth, a bin weighed by what it holds."""
     if not outcomes:
         return None
     return sum(each.count * each.gap for each in reliability(outcomes, bins)) / len(outcomes)
 
 
-def _filled(outcomes: Sequence[Outcome], bins: int) -> Iterator[Bin]:
+def _filled_bins(outcomes: Sequence[ConfidenceOutcome], bins: int) -> Iterator[Bin]:
     for number in range(bins):
         low, high = number / bins, (number + 1) / bins
         last = number == bins - 1

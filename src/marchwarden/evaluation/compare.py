@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.evaluation.judge import Judgement
 from marchwarden.evaluation.metrics import MEASURES, Judgements, Measure
-from marchwarden.evaluation.suite import Question
+from marchwarden.evaluation.suite import SuiteQuestion
 
 RESAMPLES: Final = 1000
 SEED: Final = 20_310_504
@@ -38,63 +38,64 @@ class Difference:
 class Flip:
     """A question that one run did well and the other did not."""
 
-    question: Question
+    question: SuiteQuestion
     now_good: bool
     before: float
     after: float
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SuiteComparison:
     """What became of the questions that both runs answered."""
 
     questions: int
     differences: tuple[Difference, ...]
     flips: tuple[Flip, ...]
 
+    def to_json(self) -> Mapping[str, object]:
+        """Return the comparison as plain JSON."""
+        return {
+            "questions": self.questions,
+            "differences": {
+                each.name: {
+                    "before": each.before,
+                    "after": each.after,
+                    "change": each.change,
+                    "low": each.low,
+                    "high": each.high,
+                    "clear": each.is_clear,
+                }
+                for each in self.differences
+            },
+            "flips": [
+                {
+                    "id": each.question.id,
+                    "question": each.question.text,
+                    "now_good": each.now_good,
+                    "confidence_before": each.before,
+                    "confidence_after": each.after,
+                }
+                for each in self.flips
+            ],
+        }
 
-def compared(before: Judgements, after: Judgements, resamples: int = RESAMPLES, seed: int = SEED) -> Comparison:
+
+def compare_judgements(
+    before: Judgements, after: Judgements, resamples: int = RESAMPLES, seed: int = SEED
+) -> SuiteComparison:
     """Two runs side by side. The same seed gives the same intervals, always."""
     known = {str(each.question.id): each for each in before}
     pairs = [(known[name], each) for each in after if (name := str(each.question.id)) in known]
     old, new = [one for one, _ in pairs], [other for _, other in pairs]
     draws = [*_draws(len(pairs), resamples, seed)]
     found = (_difference(measure, old, new, draws) for measure in MEASURES)
-    return Comparison(len(pairs), tuple(each for each in found if each), tuple(_flips(old, new)))
-
-
-def told(comparison: Comparison) -> Mapping[str, object]:
-    """The comparison as plain JSON."""
-    return {
-        "questions": comparison.questions,
-        "differences": {
-            each.name: {
-                "before": each.before,
-                "after": each.after,
-                "change": each.change,
-                "low": each.low,
-                "high": each.high,
-                "clear": each.is_clear,
-            }
-            for each in comparison.differences
-        },
-        "flips": [
-            {
-                "id": each.question.id,
-                "question": each.question.asked,
-                "now_good": each.now_good,
-                "confidence_before": each.before,
-                "confidence_after": each.after,
-            }
-            for each in comparison.flips
-        ],
-    }
+    return SuiteComparison(len(pairs), tuple(each for each in found if each), tuple(_flips(old, new)))
 
 
 def _draws(count: int, resamples: int, seed: int) -> Iterator[Sequence[int]]:
-    chance = Random(seed)  # noqa: S311 - chance that anybody can repeat is what is wanted
+    generator = Random(seed)  # noqa: S311 - chance that anybody can repeat is what is wanted
     for _ in range(resamples if count else 0):
-        yield chance.choices(range(count), k=count)
+        yield generator.choices(range(count), k=count)
 
 
 def _difference(

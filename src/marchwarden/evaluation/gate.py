@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.metrics import MEASURES
-from marchwarden.evaluation.report import Report, shown
+from marchwarden.evaluation.report import Report, format_figure
 
 
 @dataclass(frozen=True)
@@ -29,26 +29,26 @@ class Gate:
         for name, floor in self.floors.items():
             value = found[name]
             if value is None or value < floor:
-                yield f"{name} is {shown(value)}, below its floor of {shown(floor)}"
+                yield f"{name} is {format_figure(value)}, below its floor of {format_figure(floor)}"
         for name, ceiling in self.ceilings.items():
             value = found[name]
             if value is None or value > ceiling:
-                yield f"{name} is {shown(value)}, above its ceiling of {shown(ceiling)}"
+                yield f"{name} is {format_figure(value)}, above its ceiling of {format_figure(ceiling)}"
 
 
 _GATES: Final = TypeAdapter(dict[str, Gate])
 
 
-def gate_of(suite: str) -> Gate:
+def load_gate(suite: str) -> Gate:
     """The gate of a suite that is shipped."""
     text = files("marchwarden.evaluation").joinpath("gates.toml").read_text(encoding="utf-8")
-    gates = parsed(text)
+    gates = parse_gates(text)
     if suite not in gates:
         raise InvalidInput(f"no gate is set for {suite!r}; there is one for {', '.join(sorted(gates))}")
     return gates[suite]
 
 
-def parsed(text: str) -> Mapping[str, Gate]:
+def parse_gates(text: str) -> Mapping[str, Gate]:
     """The gates of a TOML text, a table for each suite. A floor under a figure that nobody measures is a mistake."""
     try:
         gates = _GATES.validate_python(tomllib.loads(text))

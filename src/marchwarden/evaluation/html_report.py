@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from marchwarden.evaluation.compare import Comparison
+from marchwarden.evaluation.compare import SuiteComparison
 from marchwarden.evaluation.judge import Judgement
 from marchwarden.evaluation.metrics import MEASURES
 from marchwarden.evaluation.reliability_chart import reliability_curve
-from marchwarden.evaluation.report import Report, shown
+from marchwarden.evaluation.report import Report, format_figure
 from marchwarden.text.sanitize import one_line
 
 _STYLE: Final = """
@@ -21,7 +21,7 @@ td.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(report: Report) -> str:
+def render_page(report: Report) -> str:
     """The whole page. Everything that a suite or a researcher wrote is shown as text."""
     title = _text(f"{report.suite}: {len(report.judgements)} questions")
     body = "\n".join(_sections(report))
@@ -41,12 +41,12 @@ def _sections(report: Report) -> Iterator[str]:
     bins = ((f"{b.low:.1f}–{b.high:.1f}", b.count, f"{b.confidence:.3f}", f"{b.right:.3f}") for b in report.bins)
     yield _table(("confidence", "answers", "mean", "right"), (map(str, each) for each in bins))
     if report.kinds:
-        kinds = ((each.name, str(each.questions), shown(each.good / each.questions)) for each in report.kinds)
+        kinds = ((each.name, str(each.questions), format_figure(each.good / each.questions)) for each in report.kinds)
         yield "<h2>Kinds of questions</h2>" + _table(("kind", "questions", "done well"), kinds)
     if report.comparison:
         yield from _comparison(report.comparison)
     yield "<h2>Questions</h2>" + _table(
-        ("id", "question", "kind", "done", "confidence", "citations"), map(_asked, report.judgements)
+        ("id", "question", "kind", "done", "confidence", "citations"), map(_question_row, report.judgements)
     )
 
 
@@ -55,16 +55,16 @@ def _figures(report: Report) -> Iterator[str]:
     for group in dict.fromkeys(measure.group for measure in MEASURES):
         known = [measure for measure in MEASURES if measure.group == group and found[measure.name] is not None]
         if known:
-            rows = ((each.name, shown(found[each.name]), each.says) for each in known)
+            rows = ((each.name, format_figure(found[each.name]), each.description) for each in known)
             yield f"<h2>{_text(group)}</h2>" + _table(("figure", "value", "says"), rows)
 
 
-def _comparison(comparison: Comparison) -> Iterator[str]:
+def _comparison(comparison: SuiteComparison) -> Iterator[str]:
     rows = (
         (
             each.name,
-            shown(each.before),
-            shown(each.after),
+            format_figure(each.before),
+            format_figure(each.after),
             f"{each.change:+.3f}",
             f"[{each.low:+.3f}, {each.high:+.3f}]",
             "clear" if each.is_clear else "",
@@ -76,7 +76,7 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     flips = (
         (
             str(each.question.id),
-            each.question.asked,
+            each.question.text,
             "won" if each.now_good else "lost",
             f"{each.before:.2f} → {each.after:.2f}",
         )
@@ -86,11 +86,11 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     yield _table(("id", "question", "", "confidence"), flips)
 
 
-def _asked(judgement: Judgement) -> Sequence[str]:
+def _question_row(judgement: Judgement) -> Sequence[str]:
     question = judgement.question
     done = {True: "well", False: "not well", None: "–"}[judgement.good]
     sure = f"{judgement.confidence:.2f}"
-    return (str(question.id), question.asked, question.type, done, sure, str(judgement.citations))
+    return (str(question.id), question.text, question.type, done, sure, str(judgement.citations))
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -14,14 +14,14 @@ from typing import Final
 from marchwarden.contract import CUT, Citation, GapCategory, ResearchResult
 from marchwarden.core.notebook import Document, Excerpt
 from marchwarden.errors import ArchiveDamaged
-from marchwarden.evaluation.suite import Id, Question, Suite
+from marchwarden.evaluation.suite import Id, Suite, SuiteQuestion
 from marchwarden.evidence.grounding import NO_ANSWER, unsupported
 from marchwarden.storage.archive import Archive
 
-READ: Final = 600
-CITED: Final = 8
-SURE: Final = 0.5
-MOSTLY: Final = 0.6
+MAX_CHARACTERS: Final = 600
+MAX_CITATIONS: Final = 8
+MIN_CONFIDENCE: Final = 0.5
+QUOTE_COVERAGE: Final = 0.6
 
 _LONGEST_NUMBER: Final = 20
 _MARKER: Final = re.compile(r"\[(\d+)\]")
@@ -33,7 +33,7 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 class Judgement:
     """How one result did on one question. `None` is what the suite gives nothing to judge by."""
 
-    question: Question
+    question: SuiteQuestion
     confidence: float
     citations: int
     verbatim: int
@@ -60,7 +60,7 @@ class Judgement:
 
     @property
     def refused(self) -> bool:
-        return self.confidence < SURE
+        return self.confidence < MIN_CONFIDENCE
 
     @property
     def good(self) -> bool | None:
@@ -75,72 +75,74 @@ class Judge:
 
     def __init__(self, suite: Suite, archive: Archive | None = None) -> None:
         self._ids: Mapping[str, Id] = {name: document.id for name, document in suite.files().items()}
-        self._texts: Mapping[str, str] = {name: even(document.content) for name, document in suite.files().items()}
+        self._texts: Mapping[str, str] = {
+            name: collapse_spaces(document.content) for name, document in suite.files().items()
+        }
         self._archive = archive
 
-    def judged(self, question: Question, result: ResearchResult) -> Judgement:
-        excerpts = [_words(each) for each in result.citations]
-        cited = [self._ids.get(_file(each)) for each in result.citations[:CITED]]
+    def judge(self, question: SuiteQuestion, result: ResearchResult) -> Judgement:
+        excerpts = [_excerpt_text(each) for each in result.citations]
+        cited = [self._ids.get(_file_name(each)) for each in result.citations[:MAX_CITATIONS]]
         gold = {each.doc_id for each in question.evidence}
         quotes = [each.quote for each in question.evidence if each.quote]
-        seen, said = " ".join(excerpts)[:READ], _MARKER.sub("", result.answer)[:READ]
+        seen, said = " ".join(excerpts)[:MAX_CHARACTERS], _MARKER.sub("", result.answer)[:MAX_CHARACTERS]
         statements, unfounded = _statements(result)
         return Judgement(
             question=question,
             confidence=result.confidence,
             citations=len(result.citations),
-            verbatim=sum(self._stands(each) for each in result.citations),
+            verbatim=sum(self._is_verbatim(each) for each in result.citations),
             markers_valid=_markers(result.answer) <= set(range(1, len(result.citations) + 1)),
             statements=statements,
             unsupported=unfounded,
             gold_document=not gold.isdisjoint(cited) if gold else None,
             all_gold_documents=gold <= set(cited) if gold else None,
-            said=_holds(said, question.answers),
-            seen=_holds(seen, question.answers),
-            quoted=any(covered(quote, seen) for quote in quotes) if quotes else None,
-            wrong_said=_holds(said, question.wrong_answers),
+            said=_contains_any(said, question.answers),
+            seen=_contains_any(seen, question.answers),
+            quoted=any(covers(quote, seen) for quote in quotes) if quotes else None,
+            wrong_said=_contains_any(said, question.wrong_answers),
             has_gap=bool(result.gaps),
-            contradicted=_contradicted(result),
+            contradicted=_reports_contradiction(result),
             tokens=result.cost_metadata.tokens_used,
             seconds=result.cost_metadata.wall_time_sec,
         )
 
-    def _stands(self, citation: Citation) -> bool:
+    def _is_verbatim(self, citation: Citation) -> bool:
         """Whether the excerpt stands in the document it names: the suite's own, or one the run archived."""
-        words = _words(citation)
-        text = self._texts.get(_file(citation))
+        words = _excerpt_text(citation)
+        text = self._texts.get(_file_name(citation))
         if text is None:
-            text = self._archived(citation)
+            text = self._archived_text(citation)
         return words != "" and words in text
 
-    def _archived(self, citation: Citation) -> str:
+    def _archived_text(self, citation: Citation) -> str:
         if self._archive is None or citation.text_hash is None:
             return ""
         try:
-            return even(self._archive.load(citation.text_hash).decode(errors="replace"))
+            return collapse_spaces(self._archive.load(citation.text_hash).decode(errors="replace"))
         except ArchiveDamaged:
             return ""
 
 
-def even(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Lower case words without punctuation and articles, between blanks: `in` then finds whole words only."""
     words = text.lower().translate(_PUNCTUATION).split()
     return f" {' '.join(word for word in words if word not in _ARTICLES)} "
 
 
-def covered(quote: str, text: str) -> bool:
+def covers(quote: str, text: str) -> bool:
     """Whether most of the words of a quote are there."""
-    wanted = set(plain(quote).split())
-    return bool(wanted) and len(wanted & set(plain(text).split())) / len(wanted) >= MOSTLY
+    wanted = set(normalize(quote).split())
+    return bool(wanted) and len(wanted & set(normalize(text).split())) / len(wanted) >= QUOTE_COVERAGE
 
 
-def _holds(text: str, answers: Iterable[str]) -> bool | None:
-    wanted = [plain(answer) for answer in answers if answer]
-    return any(answer in plain(text) for answer in wanted) if wanted else None
+def _contains_any(text: str, answers: Iterable[str]) -> bool | None:
+    wanted = [normalize(answer) for answer in answers if answer]
+    return any(answer in normalize(text) for answer in wanted) if wanted else None
 
 
 def _markers(text: str) -> set[int]:
@@ -148,22 +150,22 @@ def _markers(text: str) -> set[int]:
     return {int(number[:_LONGEST_NUMBER]) for number in _MARKER.findall(text)}
 
 
-def _file(citation: Citation) -> str:
+def _file_name(citation: Citation) -> str:
     return PurePosixPath(citation.locator.split("#")[0].split("?")[0]).name
 
 
-def _words(citation: Citation) -> str:
-    return even(citation.raw_excerpt.replace(CUT, "")).strip()
+def _excerpt_text(citation: Citation) -> str:
+    return collapse_spaces(citation.raw_excerpt.replace(CUT, "")).strip()
 
 
-def _contradicted(result: ResearchResult) -> bool:
+def _reports_contradiction(result: ResearchResult) -> bool:
     told = any(gap.category is GapCategory.CONTRADICTORY_SOURCES for gap in result.gaps)
     return told or result.confidence_factors.contradiction_detected
 
 
 def _statements(result: ResearchResult) -> tuple[int, int]:
     """How many statements an answer makes, and how many of them their excerpts do not bear."""
-    if not result.citations and result.gaps and result.confidence < SURE:
+    if not result.citations and result.gaps and result.confidence < MIN_CONFIDENCE:
         return 0, 0
     said = [each for each in result.answer.split("\n\n") if each.strip() and each.strip() != NO_ANSWER]
     return len(said), sum(_is_unsupported(each, result) for each in said)

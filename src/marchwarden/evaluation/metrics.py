@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from marchwarden.evaluation.calibration import Outcome, calibration_error
+from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error
 from marchwarden.evaluation.judge import Judgement
 
 Judgements = Sequence[Judgement]
@@ -18,7 +18,7 @@ class Measure:
 
     group: str
     name: str
-    says: str
+    description: str
     better: Better
     of: Callable[[Judgements], float | None]
 
@@ -28,10 +28,10 @@ def figures(judgements: Judgements) -> Mapping[str, float | None]:
     return {measure.name: measure.of(judgements) for measure in MEASURES}
 
 
-def outcomes(judgements: Iterable[Judgement]) -> tuple[Outcome, ...]:
+def outcomes(judgements: Iterable[Judgement]) -> tuple[ConfidenceOutcome, ...]:
     """What calibration is measured by: any confidence in an answer to the unanswerable is misplaced."""
     known = [each for each in judgements if each.question.answerable is not None]
-    return tuple(Outcome(each.confidence, bool(each.question.answerable) and each.found) for each in known)
+    return tuple(ConfidenceOutcome(each.confidence, bool(each.question.answerable) and each.found) for each in known)
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
@@ -79,7 +79,7 @@ def _abstention(judgements: Judgements) -> float | None:
     return auroc([each.confidence for each in sure], [each.confidence for each in unsure])
 
 
-def _noticed(judgements: Judgements, *, conflict: bool) -> float | None:
+def _contradiction_rate(judgements: Judgements, *, conflict: bool) -> float | None:
     return _mean(each.contradicted for each in judgements if each.question.conflict is conflict)
 
 
@@ -180,14 +180,14 @@ MEASURES: Final = (
         "contradiction_found",
         "questions on which the documents disagree, and the result says so",
         "higher",
-        lambda all_: _noticed(all_, conflict=True),
+        lambda all_: _contradiction_rate(all_, conflict=True),
     ),
     Measure(
         "Contradiction",
         "contradiction_invented",
         "questions on which they agree, and the result says otherwise",
         "lower",
-        lambda all_: _noticed(all_, conflict=False),
+        lambda all_: _contradiction_rate(all_, conflict=False),
     ),
     Measure(
         "Calibration",

@@ -7,7 +7,7 @@ from marchwarden.evaluation.calibration import Bin
 
 _SIDE: Final = 320
 _MARGIN: Final = 44
-_WHOLE: Final = _SIDE + 2 * _MARGIN
+_SIZE: Final = _SIDE + 2 * _MARGIN
 _STYLE: Final = "font: 12px sans-serif; fill: #333"
 
 
@@ -16,13 +16,13 @@ def reliability_curve(bins: Sequence[Bin]) -> str:
     parts = "\n".join((*_frame(), *_curve(bins)))
     label = "Reliability curve: how often answers of each confidence were right"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WHOLE} {_WHOLE}" width="{_WHOLE}" '
-        f'height="{_WHOLE}" role="img" aria-label="{label}">\n<title>{label}</title>\n{parts}\n</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" width="{_SIZE}" '
+        f'height="{_SIZE}" role="img" aria-label="{label}">\n<title>{label}</title>\n{parts}\n</svg>'
     )
 
 
 def _frame() -> Iterator[str]:
-    yield f'<rect width="{_WHOLE}" height="{_WHOLE}" fill="#fff"/>'
+    yield f'<rect width="{_SIZE}" height="{_SIZE}" fill="#fff"/>'
     for tenth in range(0, 11, 2):
         share = tenth / 10
         yield _line(share, 0, share, 1, "#e4e4e4")
@@ -30,7 +30,7 @@ def _frame() -> Iterator[str]:
         yield _text(_x(share), _y(0) + 16, f"{share:.1f}")
         yield _text(_x(0) - 18, _y(share) + 4, f"{share:.1f}")
     yield _line(0, 0, 1, 1, "#999", "4 4")
-    yield _text(_x(0.5), _WHOLE - 8, "confidence")
+    yield _text(_x(0.5), _SIZE - 8, "confidence")
     yield f'<g transform="rotate(-90 14 {_y(0.5):.1f})">{_text(14, _y(0.5), "right")}</g>'
 
 

@@ -8,10 +8,10 @@ from typing import Final, Self
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.calibration import Bin, reliability
-from marchwarden.evaluation.compare import Comparison, Difference, Flip, compared, told
+from marchwarden.evaluation.compare import Difference, Flip, SuiteComparison, compare_judgements
 from marchwarden.evaluation.judge import Judge, Judgement
 from marchwarden.evaluation.metrics import MEASURES, figures, outcomes
-from marchwarden.evaluation.suite import Question, Suite
+from marchwarden.evaluation.suite import Suite, SuiteQuestion
 from marchwarden.storage.archive import Archive
 from marchwarden.text.sanitize import one_line
 
@@ -35,27 +35,27 @@ class Report:
     digest: str
     minds: tuple[str, ...]
     judgements: tuple[Judgement, ...]
-    comparison: Comparison | None = None
+    comparison: SuiteComparison | None = None
 
     @classmethod
-    def of(
+    def from_results(
         cls,
         suite: Suite,
-        asked: tuple[Question, ...],
+        questions: tuple[SuiteQuestion, ...],
         results: Mapping[str, ResearchResult],
         archive: Archive | None = None,
     ) -> Self:
         """Judge the results of the questions that were asked; results of others in the file are not looked at."""
-        refuse_strangers(suite, results)
-        judge, wanted = Judge(suite, archive), {str(each.id): each for each in asked}
+        check_question_ids(suite, results)
+        judge, wanted = Judge(suite, archive), {str(each.id): each for each in questions}
         found = {name: result for name, result in results.items() if name in wanted}
         minds = tuple(sorted({result.cost_metadata.model_id for result in found.values()}))
-        judgements = tuple(judge.judged(wanted[name], result) for name, result in found.items())
+        judgements = tuple(judge.judge(wanted[name], result) for name, result in found.items())
         return cls(suite.name, suite.digest, minds, judgements)
 
-    def beside(self, earlier: "Report") -> Self:
+    def compared_with(self, earlier: "Report") -> Self:
         """The same, with what changed since an earlier run over the same questions."""
-        return replace(self, comparison=compared(earlier.judgements, self.judgements))
+        return replace(self, comparison=compare_judgements(earlier.judgements, self.judgements))
 
     @property
     def figures(self) -> Mapping[str, float | None]:
@@ -72,27 +72,27 @@ class Report:
         by_name = {name: [good for other, good in judged if other == name] for name in names}
         return tuple(KindOfQuestion(name, len(good), sum(good)) for name, good in by_name.items())
 
-    def counted(self, *, answerable: bool) -> int:
+    def count(self, *, answerable: bool) -> int:
         return sum(each.question.answerable is answerable for each in self.judgements)
 
-    def told(self) -> Mapping[str, object]:
+    def to_json(self) -> Mapping[str, object]:
         """The report as plain JSON."""
         return {
             "suite": self.suite,
             "digest": self.digest,
             "minds": list(self.minds),
             "questions": len(self.judgements),
-            "answerable": self.counted(answerable=True),
-            "unanswerable": self.counted(answerable=False),
+            "answerable": self.count(answerable=True),
+            "unanswerable": self.count(answerable=False),
             "figures": dict(self.figures),
             "reliability": [asdict(each) for each in self.bins],
             "kinds": [asdict(each) for each in self.kinds],
-            "comparison": told(self.comparison) if self.comparison else None,
+            "comparison": self.comparison.to_json() if self.comparison else None,
         }
 
     def lines(self) -> Iterator[str]:
         """The report to read on a terminal."""
-        counts = f"{self.counted(answerable=True)} answerable, {self.counted(answerable=False)} not"
+        counts = f"{self.count(answerable=True)} answerable, {self.count(answerable=False)} not"
         yield f"{one_line(self.suite, 80)} ({self.digest[:19]}): {len(self.judgements)} questions, {counts}"
         yield f"answered by {one_line(', '.join(self.minds), 120) or 'nobody'}"
         found = self.figures
@@ -101,19 +101,21 @@ class Report:
             if known:
                 yield f"\n{group}"
             for measure in known:
-                head = f"  {measure.name:26}{shown(found[measure.name]):>10}  "
-                yield from wrap(measure.says, _LONGEST_LINE, initial_indent=head, subsequent_indent=" " * len(head))
+                head = f"  {measure.name:26}{format_figure(found[measure.name]):>10}  "
+                yield from wrap(
+                    measure.description, _LONGEST_LINE, initial_indent=head, subsequent_indent=" " * len(head)
+                )
         if self.comparison:
-            yield from _compared(self.comparison)
+            yield from _comparison_lines(self.comparison)
 
 
-def shown(value: float | None) -> str:
+def format_figure(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if value.is_integer() and abs(value) > 1 else f"{value:.3f}"
 
 
-def refuse_strangers(suite: Suite, results: Mapping[str, ResearchResult]) -> None:
+def check_question_ids(suite: Suite, results: Mapping[str, ResearchResult]) -> None:
     """A file that answers what a suite does not ask is of another suite."""
     strangers = sorted(results.keys() - {str(each.id) for each in suite.questions})
     if strangers:
@@ -123,23 +125,22 @@ def refuse_strangers(suite: Suite, results: Mapping[str, ResearchResult]) -> Non
         )
 
 
-def _compared(comparison: Comparison) -> Iterator[str]:
+def _comparison_lines(comparison: SuiteComparison) -> Iterator[str]:
     yield f"\nCompared over {comparison.questions} questions (change, 95% interval; * where it leaves zero out)"
     for each in comparison.differences:
         yield f"  {each.name:26}{_change(each)}"
     yield f"\n{len(comparison.flips)} questions flipped"
     for flip in comparison.flips:
-        yield f"  {_flipped(flip)}"
+        yield f"  {_flip_line(flip)}"
 
 
 def _change(each: Difference) -> str:
     mark = " *" if each.is_clear else ""
-    return (
-        f"{shown(each.before):>9} → {shown(each.after):<9}{each.change:+.3f} [{each.low:+.3f}, {each.high:+.3f}]{mark}"
-    )
+    values = f"{format_figure(each.before):>9} → {format_figure(each.after):<9}"
+    return f"{values}{each.change:+.3f} [{each.low:+.3f}, {each.high:+.3f}]{mark}"
 
 
-def _flipped(flip: Flip) -> str:
+def _flip_line(flip: Flip) -> str:
     way = "won " if flip.now_good else "lost"
     sure = f"{flip.before:.2f} → {flip.after:.2f}"
-    return one_line(f"{way} {flip.question.id} ({sure}): {flip.question.asked}", _LONGEST_LINE)
+    return one_line(f"{way} {flip.question.id} ({sure}): {flip.question.text}", _LONGEST_LINE)

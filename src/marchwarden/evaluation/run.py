@@ -29,18 +29,18 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResultLine:
     """One line of a results file."""
 
     id: Id
     result: ResearchResult
 
 
-_ANSWER: Final = TypeAdapter(Answer)
+_RESULT_LINE: Final = TypeAdapter(ResultLine)
 
 
 @dataclass(frozen=True)
-class Answers:
+class ResultsFile:
     """A results file, to be read and to be added to a line at a time."""
 
     path: Path
@@ -55,7 +55,7 @@ class Answers:
             raise InvalidInput(f"{self.path} cannot be read: {error.strerror}") from error
         whole = content[: content.rfind(b"\n") + 1]
         try:
-            found = [_ANSWER.validate_json(line) for line in whole.split(b"\n") if line.strip()]
+            found = [_RESULT_LINE.validate_json(line) for line in whole.split(b"\n") if line.strip()]
         except ValidationError as error:
             raise InvalidInput(f"{self.path} is not a file of results; name another one") from error
         return {str(each.id): each.result for each in found}
@@ -77,10 +77,10 @@ class Answers:
 async def answer_all(
     researcher: Researcher,
     tasks: Sequence[Task],
-    answers: Answers,
+    answers: ResultsFile,
     concurrency: int = 4,
-    advanced: Callable[[], None] = lambda: None,
-    named: Callable[[Task], str] | None = None,
+    on_answer: Callable[[], None] = lambda: None,
+    run_id_for: Callable[[Task], str] | None = None,
 ) -> None:
     """Ask them all, so many at a time. The first that cannot be asked or kept ends it; what is on the disk stays.
 
@@ -93,9 +93,9 @@ async def answer_all(
         async def answer(task: Task) -> None:
             try:
                 async with limiter:
-                    line = await _answered(researcher, task, named)
+                    line = await _answer_line(researcher, task, run_id_for)
                 _append(descriptor, line)
-                advanced()
+                on_answer()
             except MarchwardenError as error:
                 failures.append(error)
                 group.cancel_scope.cancel()
@@ -107,8 +107,8 @@ async def answer_all(
         raise failures[0]
 
 
-async def _answered(researcher: Researcher, task: Task, named: Callable[[Task], str] | None) -> bytes:
-    found = await send_request(researcher, task.request, named(task) if named else None)
+async def _answer_line(researcher: Researcher, task: Task, run_id_for: Callable[[Task], str] | None) -> bytes:
+    found = await send_request(researcher, task.request, run_id_for(task) if run_id_for else None)
     return json.dumps({"id": task.id, "result": found.model_dump(mode="json")}, ensure_ascii=False).encode() + b"\n"
 
 

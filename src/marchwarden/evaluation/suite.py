@@ -47,7 +47,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Question:
+class SuiteQuestion:
     """A question with what is known about it. `None` is what the suite does not say."""
 
     id: Id
@@ -60,12 +60,12 @@ class Question:
     wrong_answers: tuple[str, ...] = ()
 
     @property
-    def asked(self) -> str:
+    def text(self) -> str:
         return self.question.strip()
 
 
 _DOCUMENT: Final = TypeAdapter(SuiteDocument)
-_QUESTION: Final = TypeAdapter(Question)
+_QUESTION: Final = TypeAdapter(SuiteQuestion)
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Suite:
     name: str
     digest: str
     documents: tuple[SuiteDocument, ...] = field(repr=False)
-    questions: tuple[Question, ...] = field(repr=False)
+    questions: tuple[SuiteQuestion, ...] = field(repr=False)
 
     @classmethod
     def load(cls, name: str) -> Self:
         """A suite that is shipped, by its name alone, or one in a folder."""
-        if name in shipped():
-            return cls.read(_shelf() / name, name)
+        if name in shipped_suites():
+            return cls.read(_suites_folder() / name, name)
         return cls.read(Path(name), Path(name).resolve().name)
 
     @classmethod
@@ -90,59 +90,61 @@ class Suite:
         suite = cls(
             name,
             digest(documents + b"\0" + questions),
-            tuple(_parsed(_DOCUMENT, documents, f"{name}/docs.jsonl")),
-            tuple(_parsed(_QUESTION, questions, f"{name}/questions.jsonl")),
+            tuple(_parse_lines(_DOCUMENT, documents, f"{name}/docs.jsonl")),
+            tuple(_parse_lines(_QUESTION, questions, f"{name}/questions.jsonl")),
         )
-        _refuse_twins([str(each.id) for each in suite.questions], f"{name}/questions.jsonl")
-        _refuse_twins([str(each.id) for each in suite.documents], f"{name}/docs.jsonl")
+        _check_unique_ids([str(each.id) for each in suite.questions], f"{name}/questions.jsonl")
+        _check_unique_ids([str(each.id) for each in suite.documents], f"{name}/docs.jsonl")
         return suite
 
     def files(self) -> dict[str, SuiteDocument]:
         """Every document under the name of its file."""
         return {f"d{number:06d}.txt": document for number, document in enumerate(self.documents)}
 
-    def sample(self, limit: int | None = None, seed: int = 0) -> tuple[Question, ...]:
+    def sample(self, limit: int | None = None, seed: int = 0) -> tuple[SuiteQuestion, ...]:
         """At most so many questions, the same for the same seed; those too long for the contract are left out.
 
         Chosen by the hash of their ids: a question that joins the suite moves no other in or out but the last.
         """
         salt = f"{seed}:" if seed else ""
-        fitting = [each for each in self.questions if 0 < len(each.asked) <= MAX_QUESTION]
+        fitting = [each for each in self.questions if 0 < len(each.text) <= MAX_QUESTION]
         ranked = sorted(fitting, key=lambda each: hashlib.sha256(f"{salt}{each.id}".encode()).hexdigest())
         return tuple(ranked[:limit])
 
-    def laid_out(self, beneath: Path) -> Path:
+    def write_documents(self, beneath: Path) -> Path:
         """The folder of the suite's documents as text files, written once and never again."""
         folder = beneath / f"{self.name}-{self.digest.removeprefix('sha256:')[:16]}"
         if not folder.is_dir():
             try:
-                self._lay_out(folder)
+                self._write_folder(folder)
             except OSError as error:
                 raise StorageError(f"the suite cannot be laid out in {beneath}: {error.strerror}") from error
         return folder
 
-    def _lay_out(self, folder: Path) -> None:
+    def _write_folder(self, folder: Path) -> None:
         """Written beside and renamed: the folder is there whole or not at all."""
         folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
         try:
             for name, document in self.files().items():
-                (beside / name).write_text(document.content, encoding="utf-8")
-            beside.rename(folder)
+                (temporary / name).write_text(document.content, encoding="utf-8")
+            temporary.rename(folder)
         except OSError:
             # Another process may have been first; what it laid out is the same.
             if not folder.is_dir():
                 raise
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
-def shipped() -> tuple[str, ...]:
+def shipped_suites() -> tuple[str, ...]:
     """The names of the suites that come with the package."""
-    return tuple(sorted(each.name for each in _shelf().iterdir() if each.is_dir() and not each.name.startswith("_")))
+    return tuple(
+        sorted(each.name for each in _suites_folder().iterdir() if each.is_dir() and not each.name.startswith("_"))
+    )
 
 
-def _shelf() -> Traversable:
+def _suites_folder() -> Traversable:
     return files("marchwarden.evaluation") / "suites"
 
 
@@ -150,14 +152,14 @@ def _content(file: Traversable, name: str) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        known = ", ".join(shipped())
+        known = ", ".join(shipped_suites())
         raise InvalidInput(
             f"{name!r} is no suite: {file.name} cannot be read ({error.strerror}). "
             f"A suite is a folder with docs.jsonl and questions.jsonl, or one of ours: {known}"
         ) from error
 
 
-def _parsed(shape: TypeAdapter[Kind], content: bytes, where: str) -> Iterator[Kind]:
+def _parse_lines(shape: TypeAdapter[Kind], content: bytes, where: str) -> Iterator[Kind]:
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -169,7 +171,7 @@ def _parsed(shape: TypeAdapter[Kind], content: bytes, where: str) -> Iterator[Ki
             raise InvalidInput(f"{where}, line {number}: {place}: {first['msg']}") from error
 
 
-def _refuse_twins(ids: list[str], where: str) -> None:
+def _check_unique_ids(ids: list[str], where: str) -> None:
     seen: set[str] = set()
     for each in ids:
         if each in seen:

@@ -11,7 +11,7 @@ from typing import Final
 
 from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, SourceConflict
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
-from marchwarden.core.tables import parted
+from marchwarden.core.tables import join_cells
 from marchwarden.evidence.independence import independent_sources
 from marchwarden.text.numbers import Figure, parse_numbers
 from marchwarden.text.sanitize import printable
@@ -128,7 +128,7 @@ def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
 
 
 def _told(excerpt: Excerpt) -> str:
-    return parted(excerpt.verbatim) if excerpt.document.layout == "table" else excerpt.verbatim
+    return join_cells(excerpt.verbatim) if excerpt.document.layout == "table" else excerpt.verbatim
 
 
 def without_markers(text: str) -> str:

@@ -119,7 +119,7 @@ class RecordedResearcher(ABC):
         with anyio.move_on_after(LOCK_TIMEOUT_SEC):
             while True:
                 try:
-                    return self.store.take_up(trace_id, self.header(request))
+                    return self.store.open_or_begin(trace_id, self.header(request))
                 except TraceHeld:
                     await anyio.sleep(_LOCK_POLL_SEC)
         raise TraceHeld(f"trace {trace_id} is still being written by another process")

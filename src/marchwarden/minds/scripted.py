@@ -31,19 +31,23 @@ class ScriptedMind:
         self.seen.append(left)
         if self.planned is None:
             return Thought(Plan(queries=(Query(notebook.question),)))
-        return _said(self.planned)
+        return _value_or_raise(self.planned)
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         self.seen.append(left)
         self.reads += 1
-        return _said(self.readings[min(self.reads, len(self.readings)) - 1]) if self.readings else Thought(Reading())
+        return (
+            _value_or_raise(self.readings[min(self.reads, len(self.readings)) - 1])
+            if self.readings
+            else Thought(Reading())
+        )
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         self.seen.append(left)
-        return _said(self.concluded)
+        return _value_or_raise(self.concluded)
 
 
-def _said(line: Thought[T] | MindError) -> Thought[T]:
-    if isinstance(line, MindError):
-        raise line
-    return line
+def _value_or_raise(step: Thought[T] | MindError) -> Thought[T]:
+    if isinstance(step, MindError):
+        raise step
+    return step

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from marchwarden.minds.llm.model import Model
 
 EXTRACTIVE: Final = "extractive"
-_EMBEDDED: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
+_EXTRACTIVE_ID: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
 SEMANTIC: Final = "MARCHWARDEN_SEMANTIC_MODEL"
 CLAUDE_AGENT: Final = "claude-agent"
 DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
 NO_KEY: Final = "no key: the extractive mind serves; ANTHROPIC_API_KEY or --mind brings a model"
 
 
-def chosen_spec(spec: str | None, environ: Mapping[str, str]) -> str:
+def resolve_spec(spec: str | None, environ: Mapping[str, str]) -> str:
     """What was asked for > MARCHWARDEN_MODEL > Claude where there is a key > extractive."""
     named = (spec or environ.get("MARCHWARDEN_MODEL") or "").strip()
     if named:
@@ -45,16 +45,16 @@ def select_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
 
 def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None":
     """The model behind the mind that serves, if there is one. Raises `InvalidInput` where it cannot serve."""
-    chosen = chosen_spec(spec, environ)
-    if _EMBEDDED.fullmatch(chosen):
+    chosen = resolve_spec(spec, environ)
+    if _EXTRACTIVE_ID.fullmatch(chosen):
         return None
     if chosen.partition(":")[0] == CLAUDE_AGENT:
-        from marchwarden.minds.llm.claude_agent import agent_for
+        from marchwarden.minds.llm.claude_agent import build_agent
 
-        return agent_for(chosen, environ)
-    from marchwarden.minds.llm.providers import model_for
+        return build_agent(chosen, environ)
+    from marchwarden.minds.llm.providers import build_model
 
-    return model_for(chosen, environ)
+    return build_model(chosen, environ)
 
 
 def extractive_mind(environ: Mapping[str, str]) -> ExtractiveMind:
@@ -77,4 +77,4 @@ def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:
 def mind_notice(environ: Mapping[str, str], spec: str | None = None) -> str:
     """What to tell a person about the choice; nothing where they made it themselves, or a model serves."""
     asked_for = spec or environ.get("MARCHWARDEN_MODEL")
-    return NO_KEY if not asked_for and chosen_spec(spec, environ) == EXTRACTIVE else ""
+    return NO_KEY if not asked_for and resolve_spec(spec, environ) == EXTRACTIVE else ""

@@ -199,7 +199,7 @@ class _ProgressRelay:
 
     def assign_run(self) -> str:
         """Record and return the preassigned run id, so that the dispatch can be resumed."""
-        return self.record.sent(self.sent.number, run_id_for(self.record.trace_id, self.sent.number))
+        return self.record.assign_run(self.sent.number, run_id_for(self.record.trace_id, self.sent.number))
 
     @property
     def tokens(self) -> int:
@@ -210,7 +210,7 @@ class _ProgressRelay:
         if not self.is_started:
             self.is_started = True
             # A researcher that chooses its own run ids reports them with its progress.
-            self.record.sent(self.sent.number, progress.trace_id)
+            self.record.assign_run(self.sent.number, progress.trace_id)
         name = f"{self.sent.member.name} {progress.researcher}".strip()
         await self.sink(replace(progress, researcher=name, trace_id=self.record.trace_id))
 

@@ -129,7 +129,7 @@ def _whole_document(citation: Citation, run: RunRecord | None) -> Document | Non
     if run is None or fetched is None or citation.start is None or citation.end is None:
         return None
     try:
-        document = run.document(fetched)
+        document = run.load_document(fetched)
     except (ArchiveDamaged, ValueError):
         return None
     same = document.text[citation.start : citation.end] == _without_cut(citation.raw_excerpt)

@@ -16,7 +16,7 @@ def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
     chain = store.chain(trace_id)
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}; `marchwarden verify {trace_id}` says what still holds")
-    run = Run(trace_id, RunHeader.of(chain.entries, trace_id), chain.entries)
+    run = Run(trace_id, RunHeader.from_trace(chain.entries, trace_id), chain.entries)
     result = store.reread(trace_id).result
     if result is None:
         raise MalformedTrace(f"trace {trace_id} has no result yet; `marchwarden resume {trace_id}` finishes it")
@@ -38,7 +38,7 @@ def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[Member]:
             continue
         try:
             entries = store.chain(dispatch.trace_id).entries
-            opening = RunHeader.of(entries, dispatch.trace_id)
+            opening = RunHeader.from_trace(entries, dispatch.trace_id)
         except (UnknownTrace, MalformedTrace):
             continue
         if opening.request.question == dispatch.question.strip():

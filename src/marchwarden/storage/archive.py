@@ -12,7 +12,7 @@ from marchwarden.errors import ArchiveDamaged, StorageError
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
-def plain_name(name: str) -> str:
+def hex_digest(name: str) -> str:
     """The 64 digits of a name, if it is one."""
     if not _DIGEST.fullmatch(name):
         raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
@@ -26,7 +26,7 @@ class Archive:
         self.folder = folder
 
     def path(self, name: str) -> Path:
-        plain = plain_name(name)
+        plain = hex_digest(name)
         return self.folder / plain[:2] / plain[2:]
 
     def keep(self, content: bytes) -> str:
@@ -34,9 +34,9 @@ class Archive:
         name = digest(content)
         path = self.path(name)
         try:
-            if not _renewed(path, content):
+            if not _refresh(path, content):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _write_whole(path, content)
+                _write_atomically(path, content)
         except OSError as error:
             raise StorageError(f"the archive could not keep {len(content)} bytes: {error.strerror}") from error
         return name
@@ -52,15 +52,15 @@ class Archive:
         return content
 
 
-def _renewed(path: Path, content: bytes) -> bool:
+def _refresh(path: Path, content: bytes) -> bool:
     """Whether the body is there, unharmed. It is young again then: who clears the archive leaves the young alone."""
     try:
-        return path.read_bytes() == content and _rejuvenated(path)
+        return path.read_bytes() == content and _touch(path)
     except FileNotFoundError:
         return False
 
 
-def _rejuvenated(path: Path) -> bool:
+def _touch(path: Path) -> bool:
     """Whether it is still there. Where its date cannot be set, the archive cannot be cleared either."""
     try:
         os.utime(path)
@@ -69,14 +69,14 @@ def _rejuvenated(path: Path) -> bool:
     return True
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=".keep-")
+def _write_atomically(path: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".keep-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(beside).replace(path)
+        Path(temporary).replace(path)
     except OSError:
-        Path(beside).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise

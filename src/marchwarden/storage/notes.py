@@ -33,7 +33,7 @@ class FolderNotes:
         path = self._folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            return _linked(path, content)
+            return _link_once(path, content)
         except OSError as error:
             raise StorageError(f"a note could not be kept: {error.strerror}") from error
 
@@ -47,15 +47,15 @@ class FolderNotes:
         shutil.rmtree(self._folder / under, ignore_errors=True)
 
 
-def _linked(path: Path, content: bytes) -> bool:
+def _link_once(path: Path, content: bytes) -> bool:
     """Written beside and given its name at the end; a name that is taken is left as it is."""
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=".note-")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".note-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        path.hardlink_to(beside)
+        path.hardlink_to(temporary)
     except FileExistsError:
         return False
     finally:
-        Path(beside).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
     return True

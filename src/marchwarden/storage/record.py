@@ -60,7 +60,7 @@ class RunHeader:
         }
 
     @classmethod
-    def of(cls, chain: Sequence[TraceEntry], trace_id: str) -> Self:
+    def from_trace(cls, chain: Sequence[TraceEntry], trace_id: str) -> Self:
         try:
             return TypeAdapter(cls).validate_python(chain[0].fields)
         except (IndexError, ValueError) as error:
@@ -116,7 +116,7 @@ class RunRecord:
 
     @property
     def opening(self) -> RunHeader:
-        return RunHeader.of([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
+        return RunHeader.from_trace([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
 
     @property
     def began_on(self) -> date:
@@ -133,11 +133,11 @@ class RunRecord:
         """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
         self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
 
-    def pass_time(self, seconds: float) -> None:
+    def add_elapsed(self, seconds: float) -> None:
         """Count time that others worked for this run while it lay still."""
         self._began -= seconds
 
-    def holds(self, action: str, key: str) -> bool:
+    def has_step(self, action: str, key: str) -> bool:
         """Whether that step was taken."""
         return (action, key) in self._known
 
@@ -153,7 +153,7 @@ class RunRecord:
                 found = await timed("search", perform, lambda hits: {"found": len(hits)}, query=query.text)
                 fields = {"result": _HITS.dump_python(tuple(found), mode="json")}
             except SourceError as error:
-                fields = _failure(error)
+                fields = _error_fields(error)
             entry = self.note("search", query.text, why, fields)
         _raise_if_failed(entry)
         return _HITS.validate_python(entry.fields["result"])
@@ -165,12 +165,12 @@ class RunRecord:
             try:
                 document = await timed("fetch", perform, lambda got: {"bytes": len(got.content)}, locator=hit.locator)
             except SourceError as error:
-                self.note("fetch", hit.locator, why, {"locator": hit.locator, **_failure(error)})
+                self.note("fetch", hit.locator, why, {"locator": hit.locator, **_error_fields(error)})
                 raise
-            self.note("fetch", hit.locator, why, self._kept(document))
+            self.note("fetch", hit.locator, why, self._archive_document(document))
             return document
         _raise_if_failed(entry)
-        return self.document(entry.fields)
+        return self.load_document(entry.fields)
 
     async def dispatch(
         self, number: int, about: Json, perform: Callable[[], Awaitable[ResearchResult]], why: str
@@ -179,12 +179,12 @@ class RunRecord:
         entry = self._recall("dispatch", str(number))
         if entry is None:
             try:
-                result = await timed("dispatch", perform, _answer_in_short, researcher=about.get("researcher"))
+                result = await timed("dispatch", perform, _summarize, researcher=about.get("researcher"))
             except NoAnswer as error:
                 what: Json = {"detail": error.detail, "tokens": error.tokens, "called_off": error.called_off}
                 self.note("dispatch", str(number), why, {**about, "error": what})
                 raise
-            kept = self._keep(result.model_dump_json().encode())
+            kept = self._archive_bytes(result.model_dump_json().encode())
             self.note("dispatch", str(number), why, {**about, "trace_id": result.trace_id, "result_hash": kept})
             return result
         if failed := _error_of(entry):
@@ -192,7 +192,7 @@ class RunRecord:
             raise NoAnswer(str(failed.get("detail")), tokens, called_off=called_off)
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
 
-    def sent(self, number: int, trace_id: str) -> str:
+    def assign_run(self, number: int, trace_id: str) -> str:
         """The run a dispatch leads to: the one it led to before, else this one, noted before anything is spent."""
         entry = self.note("send", str(number), "so that it can be gone on with", {"trace_id": trace_id})
         return str(entry.fields["trace_id"])
@@ -202,7 +202,7 @@ class RunRecord:
         fetches = [entry.fields for entry in self._known.values() if entry.action == "fetch"]
         return {str(fields["text_hash"]): fields for fields in fetches if fields.get("text_hash")}
 
-    def document(self, fetched: Json) -> Document:
+    def load_document(self, fetched: Json) -> Document:
         """A document as it was fetched; its bytes and its text come from the archive."""
         content = self.archive.load(str(fetched["content_hash"]))
         text = self.archive.load(str(fetched["text_hash"])).decode()
@@ -221,12 +221,12 @@ class RunRecord:
             try:
                 thought = await timed(step.action, perform, lambda had: {"tokens": had.tokens}, model=step.model_id)
             except MindError as error:
-                bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._keep(error.exchange)}
+                bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._archive_bytes(error.exchange)}
                 what = {"detail": error.detail, "too_little_left": isinstance(error, TooLittleLeft)}
                 self.note(step.action, step.key, why, {**bill, "error": what})
                 raise
             value = adapter.dump_python(thought.value, mode="json")
-            bill = {"model": step.model_id, "tokens": thought.tokens, "exchange": self._keep(thought.exchange)}
+            bill = {"model": step.model_id, "tokens": thought.tokens, "exchange": self._archive_bytes(thought.exchange)}
             usage = asdict(thought.usage) if thought.usage else None
             about: Json = {"usage": usage, "numbering": step.numbering, "result": value}
             self.note(step.action, step.key, why, {**bill, **about})
@@ -276,26 +276,28 @@ class RunRecord:
         if self._journal is None:
             return
         if not self.complete:
-            self._journal.admit_incomplete()
+            self._journal.mark_incomplete()
         self._journal.close()
 
     def _recall(self, action: str, key: str) -> TraceEntry | None:
-        entry = self._known.get((action, key)) or self._take_over(action, key)
+        entry = self._known.get((action, key)) or self._adopt_borrowed(action, key)
         if entry is not None:
             self.elapsed = max(self.elapsed, _elapsed(entry))
         return entry
 
-    def _take_over(self, action: str, key: str) -> TraceEntry | None:
+    def _adopt_borrowed(self, action: str, key: str) -> TraceEntry | None:
         """A borrowed step becomes one of ours; its time and its tokens were really spent, and count."""
-        lent = self._borrowed.pop((action, key), None)
-        if lent is None:
+        borrowed = self._borrowed.pop((action, key), None)
+        if borrowed is None:
             return None
-        self.elapsed = max(self.elapsed, _elapsed(lent))
-        return self.note(action, key, f"step {lent.step} of the run this one forks: {lent.decision}", lent.fields)
+        self.elapsed = max(self.elapsed, _elapsed(borrowed))
+        return self.note(
+            action, key, f"step {borrowed.step} of the run this one forks: {borrowed.decision}", borrowed.fields
+        )
 
-    def _kept(self, document: Document) -> Json:
-        self._keep(document.content)
-        self._keep(document.text.encode())
+    def _archive_document(self, document: Document) -> Json:
+        self._archive_bytes(document.content)
+        self._archive_bytes(document.text.encode())
         return {
             "locator": document.locator,
             "content_hash": document.content_hash,
@@ -304,7 +306,7 @@ class RunRecord:
             "result": _DOCUMENT.dump_python(document, mode="json", exclude=_BODIES),
         }
 
-    def _keep(self, content: bytes | None) -> str | None:
+    def _archive_bytes(self, content: bytes | None) -> str | None:
         if content is None:
             return None
         try:
@@ -315,7 +317,7 @@ class RunRecord:
             return None
 
 
-def _answer_in_short(result: ResearchResult) -> Json:
+def _summarize(result: ResearchResult) -> Json:
     spent = result.cost_metadata.tokens_used
     return {"answered_in": result.trace_id, "citations": len(result.citations), "tokens": spent}
 
@@ -325,7 +327,7 @@ def _elapsed(entry: TraceEntry) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _failure(error: SourceError) -> Json:
+def _error_fields(error: SourceError) -> Json:
     return {"error": {"category": error.category.value, "detail": error.detail}}
 
 

@@ -16,14 +16,14 @@ from obstore.store import S3Store
 
 from marchwarden.core.digest import digest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, StorageError, TraceHeld, UnknownTrace
-from marchwarden.storage.archive import Archive, plain_name
-from marchwarden.storage.trace import Chain, Journal, Stamp, opened, parse_chain
+from marchwarden.storage.archive import Archive, hex_digest
+from marchwarden.storage.trace import Chain, Journal, Stamp, parse_chain, resume_journal
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config
 
-_PLACE: Final = re.compile(r"s3:/+(?P<bucket>[^/]+)(?:/+(?P<prefix>.*?))?/*")
-_NUMBER: Final = "{:08d}"
+_S3_URL: Final = re.compile(r"s3:/+(?P<bucket>[^/]+)(?:/+(?P<prefix>.*?))?/*")
+_LINE_NUMBER: Final = "{:08d}"
 
 
 class Bucket:
@@ -35,15 +35,15 @@ class Bucket:
 
     @classmethod
     def at(cls, place: str | Path, environ: Mapping[str, str]) -> Self:
-        match = _PLACE.fullmatch(str(place))
+        match = _S3_URL.fullmatch(str(place))
         if match is None:
             raise InvalidInput(f"{place} is no bucket: write s3://BUCKET/PREFIX")
         bucket, prefix = match["bucket"], match["prefix"] or None
-        config, options = _access(environ)
+        config, options = _s3_config(environ)
         store = S3Store(bucket, prefix=prefix, config=config, client_options=options)
         return cls(store, f"s3://{bucket}/{prefix or ''}".rstrip("/"))
 
-    def make(self, name: str, content: bytes) -> bool:
+    def create(self, name: str, content: bytes) -> bool:
         """Whether it was made; not, where something else is there. One's own first try, unheard of, counts as made."""
         try:
             obstore.put(self._store, name, content, mode="create")
@@ -67,24 +67,24 @@ class Bucket:
         except BaseError as error:
             raise StorageError(f"{self.place} did not give {name}: {_reason(error)}") from error
 
-    def names(self, under: str) -> list[str]:
+    def list_names(self, under: str) -> list[str]:
         """Everything there, in the order of the names."""
         try:
-            return sorted(str(each["path"]) for some in obstore.list(self._store, under) for each in some)
+            return sorted(str(each["path"]) for page in obstore.list(self._store, under) for each in page)
         except BaseError as error:
             raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
 
     def stamps(self, under: str) -> Iterator[tuple[str, Stamp]]:
         """Everything there, with its age and size."""
         try:
-            for some in obstore.list(self._store, under):
-                for each in some:
+            for page in obstore.list(self._store, under):
+                for each in page:
                     modified = int(each["last_modified"].timestamp() * 1e9)
                     yield str(each["path"]), Stamp(modified, each["size"])
         except BaseError as error:
             raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
 
-    def tops(self, under: str) -> tuple[list[str], list[str]]:
+    def list_top_level(self, under: str) -> tuple[list[str], list[str]]:
         """The objects right there, the latest first, and the names that others are under."""
         try:
             found = obstore.list_with_delimiter(self._store, under)
@@ -109,14 +109,14 @@ class S3Archive(Archive):
 
     def keep(self, content: bytes) -> str:
         name = digest(content)
-        if not self._bucket.make(_object_of(name), content):
+        if not self._bucket.create(_archive_object(name), content):
             # Something else has this name: it was harmed, and what is right is at hand.
-            self._bucket.replace(_object_of(name), content)
+            self._bucket.replace(_archive_object(name), content)
         return name
 
     def load(self, name: str) -> bytes:
         try:
-            content = self._bucket.read(_object_of(name))
+            content = self._bucket.read(_archive_object(name))
         except StorageError as error:
             raise ArchiveDamaged(f"{name}: {error}") from error
         if content is None:
@@ -133,13 +133,13 @@ class S3Notes:
         self._bucket = bucket
 
     def write(self, name: str, content: bytes) -> bool:
-        return self._bucket.make(f"notes/{name}", content)
+        return self._bucket.create(f"notes/{name}", content)
 
     def read(self, name: str) -> bytes | None:
         return self._bucket.read(f"notes/{name}")
 
     def clear(self, under: str) -> None:
-        names = self._bucket.names(f"notes/{under}/")
+        names = self._bucket.list_names(f"notes/{under}/")
         if names:
             self._bucket.remove(names)
 
@@ -153,20 +153,20 @@ class S3TraceWriter:
         self._lines = lines
 
     def write(self, line: bytes) -> None:
-        name = f"traces/{self._trace_id}/{_NUMBER.format(self._lines + 1)}"
-        if not self._bucket.make(name, line):
+        name = f"traces/{self._trace_id}/{_LINE_NUMBER.format(self._lines + 1)}"
+        if not self._bucket.create(name, line):
             raise TraceHeld(f"trace {self._trace_id} was taken up by another worker")
         self._lines += 1
 
-    def close(self, *, over: bool) -> None:
-        if not over:
+    def close(self, *, finished: bool) -> None:
+        if not finished:
             return
-        names = self._bucket.names(f"traces/{self._trace_id}/")
+        names = self._bucket.list_names(f"traces/{self._trace_id}/")
         if not names:
             return
         whole = b"".join(self._bucket.read(name) or b"" for name in names)
         # Where it is whole already, these are the lines of one who did not notice that another had finished it.
-        self._bucket.make(_whole(self._trace_id), whole)
+        self._bucket.create(_trace_object(self._trace_id), whole)
         self._bucket.remove(names)
 
 
@@ -180,14 +180,14 @@ class S3Backend:
         self.notes = S3Notes(bucket)
 
     def read(self, trace_id: str) -> bytes:
-        content = self._found(trace_id)
+        content = self._read_trace(trace_id)
         if content is None:
             raise UnknownTrace(f"no trace {trace_id} in {self.place}; `marchwarden traces` lists those there are")
         return content
 
     def traces(self) -> list[str]:
-        over, under_way = self._bucket.tops("traces/")
-        names = [*(Path(each).name for each in under_way), *(Path(each).stem for each in over)]
+        finished, unfinished = self._bucket.list_top_level("traces/")
+        names = [*(Path(each).name for each in unfinished), *(Path(each).stem for each in finished)]
         return list(dict.fromkeys(names))
 
     def stamps(self) -> dict[str, Stamp]:
@@ -203,37 +203,37 @@ class S3Backend:
         return BytesIO(self.read(trace_id))
 
     def begin(self, trace_id: str) -> Journal:
-        return self.take_up(trace_id)
+        return self.open_or_begin(trace_id)
 
-    def take_up(self, trace_id: str) -> Journal:
-        chain = parse_chain(self._found(trace_id) or b"", trace_id)
-        return opened(trace_id, chain, self._pen(trace_id, chain))
+    def open_or_begin(self, trace_id: str) -> Journal:
+        chain = parse_chain(self._read_trace(trace_id) or b"", trace_id)
+        return resume_journal(trace_id, chain, self._writer(trace_id, chain))
 
     def reopen(self, trace_id: str) -> Journal:
         chain = parse_chain(self.read(trace_id), trace_id)
-        return opened(trace_id, chain, self._pen(trace_id, chain))
+        return resume_journal(trace_id, chain, self._writer(trace_id, chain))
 
-    def _pen(self, trace_id: str, chain: Chain) -> S3TraceWriter:
+    def _writer(self, trace_id: str, chain: Chain) -> S3TraceWriter:
         return S3TraceWriter(self._bucket, trace_id, len(chain.entries))
 
-    def _found(self, trace_id: str) -> bytes | None:
-        whole = self._bucket.read(_whole(trace_id))
+    def _read_trace(self, trace_id: str) -> bytes | None:
+        whole = self._bucket.read(_trace_object(trace_id))
         if whole is not None:
             return whole
-        names = self._bucket.names(f"traces/{trace_id}/")
+        names = self._bucket.list_names(f"traces/{trace_id}/")
         return b"".join(self._bucket.read(name) or b"" for name in names) if names else None
 
 
-def _whole(trace_id: str) -> str:
+def _trace_object(trace_id: str) -> str:
     return f"traces/{trace_id}.jsonl"
 
 
-def _object_of(name: str) -> str:
-    plain = plain_name(name)
+def _archive_object(name: str) -> str:
+    plain = hex_digest(name)
     return f"archive/{plain[:2]}/{plain[2:]}"
 
 
-def _access(environ: Mapping[str, str]) -> "tuple[S3Config, ClientConfig]":
+def _s3_config(environ: Mapping[str, str]) -> "tuple[S3Config, ClientConfig]":
     """How to be let in, as every client of S3 is told. Without keys the machine's own role is asked for."""
     config: S3Config = {}
     if environ.get("AWS_ACCESS_KEY_ID"):

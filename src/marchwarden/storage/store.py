@@ -16,9 +16,9 @@ from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.trace import Chain, Journal, Stamp, parse_chain
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_ENDING: Final = ".jsonl"
-_BUCKET: Final = re.compile(r"s3:/")
-_NOT_LENT: Final = frozenset({"result", "send"})
+_SUFFIX: Final = ".jsonl"
+_S3_SCHEME: Final = re.compile(r"s3:/")
+_NOT_BORROWED: Final = frozenset({"result", "send"})
 """A fork lands a result of its own, and whoever it still asks begins a run of their own."""
 
 
@@ -52,7 +52,7 @@ class StorageBackend(Protocol):
 
     def begin(self, trace_id: str) -> Journal: ...
 
-    def take_up(self, trace_id: str) -> Journal: ...
+    def open_or_begin(self, trace_id: str) -> Journal: ...
 
     def reopen(self, trace_id: str) -> Journal: ...
 
@@ -82,9 +82,9 @@ class FolderBackend:
         with suppress(FileNotFoundError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):
-                    if entry.name.endswith(_ENDING):
+                    if entry.name.endswith(_SUFFIX):
                         stat = entry.stat()
-                        found[entry.name.removesuffix(_ENDING)] = Stamp(stat.st_mtime_ns, stat.st_size)
+                        found[entry.name.removesuffix(_SUFFIX)] = Stamp(stat.st_mtime_ns, stat.st_size)
         return found
 
     def open(self, trace_id: str) -> BinaryIO:
@@ -96,15 +96,15 @@ class FolderBackend:
     def begin(self, trace_id: str) -> Journal:
         return Journal.begin(self._path(trace_id), trace_id)
 
-    def take_up(self, trace_id: str) -> Journal:
-        return Journal.take_up(self._path(trace_id), trace_id)
+    def open_or_begin(self, trace_id: str) -> Journal:
+        return Journal.open_or_begin(self._path(trace_id), trace_id)
 
     def reopen(self, trace_id: str) -> Journal:
         self.read(trace_id)
         return Journal.reopen(self._path(trace_id), trace_id)
 
     def _path(self, trace_id: str) -> Path:
-        return self._folder / f"{trace_id}{_ENDING}"
+        return self._folder / f"{trace_id}{_SUFFIX}"
 
     def _unknown(self, trace_id: str, error: OSError) -> UnknownTrace:
         reason = f"no trace {trace_id} in {self._folder} ({error.strerror})"
@@ -114,18 +114,18 @@ class FolderBackend:
 class Store:
     """All runs, on one shelf. `folder` is on this machine, for what need not be anywhere else."""
 
-    def __init__(self, folder: Path, shelf: StorageBackend | None = None) -> None:
+    def __init__(self, folder: Path, backend: StorageBackend | None = None) -> None:
         self.folder = folder
-        self._shelf: StorageBackend = shelf or FolderBackend(folder)
-        self.archive = self._shelf.archive
-        self.notes = self._shelf.notes
+        self._backend: StorageBackend = backend or FolderBackend(folder)
+        self.archive = self._backend.archive
+        self.notes = self._backend.notes
 
     @classmethod
     def at(cls, place: "str | Path | Store", environ: Mapping[str, str]) -> "Store":
         """The store of that place: a folder, or a bucket, `s3://bucket/prefix`."""
         if isinstance(place, Store):
             return place
-        if not _BUCKET.match(str(place)):
+        if not _S3_SCHEME.match(str(place)):
             return cls(Path(place))
         # Imported for those who have one: it takes a library that others do without.
         try:
@@ -138,27 +138,27 @@ class Store:
     @property
     def place(self) -> str:
         """Where it is, as whoever opens it again must be told."""
-        return self._shelf.place
+        return self._backend.place
 
     @property
-    def here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether traces and archive lie in `folder` itself."""
-        return isinstance(self._shelf, FolderBackend)
+        return isinstance(self._backend, FolderBackend)
 
     def path(self, trace_id: str) -> Path:
-        return self.folder / f"{_known(trace_id)}{_ENDING}"
+        return self.folder / f"{_checked_id(trace_id)}{_SUFFIX}"
 
     def open(self, trace_id: str) -> BinaryIO:
         """A trace to be read in pieces."""
-        return self._shelf.open(_known(trace_id))
+        return self._backend.open(_checked_id(trace_id))
 
     def stamps(self) -> dict[str, Stamp]:
         """All runs here as they are now, at one look."""
-        return {name: stamp for name, stamp in self._shelf.stamps().items() if _TRACE_ID.fullmatch(name)}
+        return {name: stamp for name, stamp in self._backend.stamps().items() if _TRACE_ID.fullmatch(name)}
 
     def content(self, trace_id: str) -> bytes:
         """The bytes of a trace, as they lie there."""
-        return self._shelf.read(_known(trace_id))
+        return self._backend.read(_checked_id(trace_id))
 
     def chain(self, trace_id: str) -> Chain:
         """The trace as it lies there, damage and all."""
@@ -171,34 +171,34 @@ class Store:
 
     def traces(self) -> list[str]:
         """The ids of all runs here, the latest first."""
-        return [name for name in self._shelf.traces() if _TRACE_ID.fullmatch(name)]
+        return [name for name in self._backend.traces() if _TRACE_ID.fullmatch(name)]
 
-    def begin(self, opening: RunHeader) -> RunRecord:
+    def begin(self, header: RunHeader) -> RunRecord:
         """Start a run of its own, with a new id."""
         trace_id = str(uuid4())
-        record = RunRecord(trace_id, self.archive, self._shelf.begin(trace_id))
-        record.note("start", "", "a question was asked", opening.fields(trace_id))
+        record = RunRecord(trace_id, self.archive, self._backend.begin(trace_id))
+        record.note("start", "", "a question was asked", header.fields(trace_id))
         return record
 
-    def take_up(self, trace_id: str, opening: RunHeader) -> RunRecord:
+    def open_or_begin(self, trace_id: str, header: RunHeader) -> RunRecord:
         """The run of that id: gone on with where there is one, begun where there is none."""
-        record = RunRecord(trace_id, self.archive, self._shelf.take_up(_known(trace_id)))
-        record.note("start", "", "a question was asked", opening.fields(trace_id))
+        record = RunRecord(trace_id, self.archive, self._backend.open_or_begin(_checked_id(trace_id)))
+        record.note("start", "", "a question was asked", header.fields(trace_id))
         return record
 
     def reopen(self, trace_id: str) -> RunRecord:
         """Go on where a run stopped."""
-        return RunRecord(trace_id, self.archive, self._shelf.reopen(_known(trace_id)))
+        return RunRecord(trace_id, self.archive, self._backend.reopen(_checked_id(trace_id)))
 
-    def fork(self, trace_id: str, before_step: int, opening: RunHeader) -> RunRecord:
+    def fork(self, trace_id: str, before_step: int, header: RunHeader) -> RunRecord:
         """A run of its own that begins with the steps of another, up to the one named."""
         chain = self.chain(trace_id)
         if chain.damage:
             raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
         if not 1 < before_step <= len(chain.entries):
             raise InvalidInput(f"trace {trace_id} has steps 2 to {len(chain.entries)} to go on from, not {before_step}")
-        record = self.begin(opening)
-        record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action not in _NOT_LENT)
+        record = self.begin(header)
+        record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action not in _NOT_BORROWED)
         return record
 
     def reread(self, trace_id: str, *, rethink: bool = False) -> RunRecord:
@@ -212,7 +212,7 @@ class Store:
         return RunRecord(trace_id, self.archive, None, chain.entries, rethink=rethink)
 
 
-def _known(trace_id: str) -> str:
+def _checked_id(trace_id: str) -> str:
     if not _TRACE_ID.fullmatch(trace_id):
         raise UnknownTrace(f"{trace_id!r} is not a trace id; `marchwarden traces` lists them")
     return trace_id

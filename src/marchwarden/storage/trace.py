@@ -17,9 +17,9 @@ from typing import Final, Protocol, Self
 
 from marchwarden.errors import MalformedTrace, StorageError, TraceHeld
 
-_SEAL: Final = b',"hash":"'
-_LAST: Final = frozenset({"result"})
-_SEAL_LENGTH: Final = len(_SEAL) + 64 + len(b'"}')
+_HASH_FIELD: Final = b',"hash":"'
+_FINAL_ACTIONS: Final = frozenset({"result"})
+_HASH_FIELD_LENGTH: Final = len(_HASH_FIELD) + 64 + len(b'"}')
 
 Json = Mapping[str, object]
 
@@ -54,7 +54,7 @@ class Stamp:
     size: int
 
 
-def _seal(previous: str, body: bytes) -> str:
+def _chain_hash(previous: str, body: bytes) -> str:
     return hashlib.sha256(previous.encode() + body).hexdigest()
 
 
@@ -69,9 +69,9 @@ def parse_chain(content: bytes, trace_id: str) -> Chain:
     entries: list[TraceEntry] = []
     at, previous = 0, trace_id
     for number, line in enumerate(lines, 1):
-        body, end = line[:-_SEAL_LENGTH], line[-_SEAL_LENGTH:]
-        seal = _seal(previous, body)
-        if end != _SEAL + seal.encode() + b'"}':
+        body, suffix = line[:-_HASH_FIELD_LENGTH], line[-_HASH_FIELD_LENGTH:]
+        line_hash = _chain_hash(previous, body)
+        if suffix != _HASH_FIELD + line_hash.encode() + b'"}':
             return Chain(
                 tuple(entries), at, damage=f"line {number}: its hash does not fit its text and the line before"
             )
@@ -79,7 +79,7 @@ def parse_chain(content: bytes, trace_id: str) -> Chain:
         if entry is None or entry.step != number:
             return Chain(tuple(entries), at, damage=f"line {number}: it is not step {number} of a run")
         entries.append(entry)
-        at, previous = at + len(line) + 1, seal
+        at, previous = at + len(line) + 1, line_hash
     return Chain(tuple(entries), at, torn=bool(rest))
 
 
@@ -91,10 +91,12 @@ def _entry(line: bytes) -> TraceEntry | None:
                 "action": str(action),
                 "timestamp": str(when),
                 "decision": str(why),
-                "hash": str(seal),
+                "hash": str(line_hash),
                 **fields,
             }:
-                return TraceEntry(step, action, when, why, {str(name): value for name, value in fields.items()}, seal)
+                return TraceEntry(
+                    step, action, when, why, {str(name): value for name, value in fields.items()}, line_hash
+                )
     except ValueError:
         pass
     return None
@@ -111,7 +113,7 @@ class TraceWriter(Protocol):
         """Raises `StorageError` with the reason where the line was not taken, whole."""
         ...
 
-    def close(self, *, over: bool) -> None:
+    def close(self, *, finished: bool) -> None:
         """Let go of the trace. `over`: nothing more will ever be written. Raises `StorageError`, too."""
         ...
 
@@ -132,7 +134,7 @@ class FileTraceWriter:
             os.ftruncate(self.descriptor, before)
             raise StorageError(f"the disk took {written} of {len(line)} bytes")
 
-    def close(self, *, over: bool) -> None:
+    def close(self, *, finished: bool) -> None:
         try:
             os.fsync(self.descriptor)
         except OSError as error:
@@ -149,7 +151,7 @@ class Journal:
     """
 
     trace_id: str
-    pen: TraceWriter | None
+    writer: TraceWriter | None
     entries: list[TraceEntry] = field(default_factory=list)
     now: Callable[[], datetime] = utc_now
     refused: str = ""
@@ -166,7 +168,7 @@ class Journal:
         return cls(trace_id, FileTraceWriter(descriptor), now=now)
 
     @classmethod
-    def take_up(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
+    def open_or_begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
         """Go on with a trace, or start it where there is none. Whoever was killed before the first line left none."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -203,18 +205,18 @@ class Journal:
         """Take no more lines: something they would refer to could not be kept."""
         self.refused = self.refused or reason
 
-    def admit_incomplete(self) -> None:
+    def mark_incomplete(self) -> None:
         """Say in the trace itself that lines are missing, if the disk has room for that much again."""
         with contextlib.suppress(StorageError):
             self._append("incomplete", f"lines are missing from here on: {self.refused}", {})
 
     def close(self) -> None:
         """Bring the lines to the disk and let go of the trace."""
-        if self.pen is None:
+        if self.writer is None:
             return
-        pen, self.pen = self.pen, None
+        writer, self.writer = self.writer, None
         try:
-            pen.close(over=bool(self.entries) and self.entries[-1].action in _LAST)
+            writer.close(finished=bool(self.entries) and self.entries[-1].action in _FINAL_ACTIONS)
         except StorageError as error:
             self.refused = self.refused or str(error)
 
@@ -223,24 +225,24 @@ class Journal:
         timestamp = self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         head = {"step": step, "action": action, "timestamp": timestamp, "decision": decision}
         body = json.dumps({**head, **fields}, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")[:-1]
-        seal = _seal(self.entries[-1].hash if self.entries else self.trace_id, body)
-        self._write(body + _SEAL + seal.encode() + b'"}\n')
-        entry = TraceEntry(step, action, timestamp, decision, fields, seal)
+        line_hash = _chain_hash(self.entries[-1].hash if self.entries else self.trace_id, body)
+        self._write(body + _HASH_FIELD + line_hash.encode() + b'"}\n')
+        entry = TraceEntry(step, action, timestamp, decision, fields, line_hash)
         self.entries.append(entry)
         return entry
 
     def _write(self, line: bytes) -> None:
-        if self.pen is None:
+        if self.writer is None:
             raise StorageError(f"the trace cannot be written: {self.refused or 'it is closed'}")
         try:
-            self.pen.write(line)
+            self.writer.write(line)
         except StorageError as error:
             self.refused = str(error)
             raise StorageError(f"the trace is incomplete: {self.refused}") from error
 
 
-def opened(trace_id: str, chain: Chain, pen: TraceWriter) -> Journal:
+def resume_journal(trace_id: str, chain: Chain, writer: TraceWriter) -> Journal:
     """Go on with a trace that lies elsewhere than in a file of its own."""
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
-    return Journal(trace_id, pen, list(chain.entries))
+    return Journal(trace_id, writer, list(chain.entries))

@@ -174,4 +174,4 @@ class SpendingLimit:
 
 
 def _most(request: Request) -> int:
-    return tokens_at_most(f"{request.instructions}\n{request.asked_in_words}")
+    return tokens_at_most(f"{request.instructions}\n{request.prompt_with_schema}")

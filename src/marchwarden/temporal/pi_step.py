@@ -41,17 +41,17 @@ class PiStep:
 
     async def __call__(self, round_: DispatchRound, assignments: Sequence[SentAssignment]) -> list[DispatchOutcome]:
         arrived = {answer.number: answer for answer in self.turn.answers}
-        numbers = [sent.number for sent in assignments if not round_.record.holds("dispatch", str(sent.number))]
+        numbers = [sent.number for sent in assignments if not round_.record.has_step("dispatch", str(sent.number))]
         if not set(numbers) <= arrived.keys():
             raise AnswersNeeded([self._task(round_, sent) for sent in assignments])
-        round_.record.pass_time(max((arrived[number].seconds for number in numbers), default=0.0))
+        round_.record.add_elapsed(max((arrived[number].seconds for number in numbers), default=0.0))
         round_.perform = self._perform
         return await round_.run(assignments)
 
     def _task(self, round_: DispatchRound, sent: SentAssignment) -> ResearchTask:
         name = sent.member.name
         member = next(each for each in self.turn.question.members if each.name == name)
-        trace_id = round_.record.sent(sent.number, run_id_for(round_.record.trace_id, sent.number))
+        trace_id = round_.record.assign_run(sent.number, run_id_for(round_.record.trace_id, sent.number))
         request = round_.request_for(sent).model_dump(mode="json", exclude_unset=True)
         return ResearchTask(
             sent.number, member, trace_id, request, round_.seconds * DEADLINE_SHARE, self.turn.question.mind

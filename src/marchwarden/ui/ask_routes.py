@@ -98,7 +98,7 @@ class AskRoutes:
 
     async def _opening(self, trace_id: str) -> RunHeader:
         chain = await to_thread.run_sync(self._house.store.chain, trace_id)
-        return RunHeader.of(chain.entries, trace_id)
+        return RunHeader.from_trace(chain.entries, trace_id)
 
     async def _front(self, filled: Form, wrong: str = "", status: int = 200) -> Response:
         latest = await to_thread.run_sync(self._latest)

@@ -7,7 +7,7 @@ import pytest
 
 from marchwarden.errors import MindError, TooLittleLeft
 from marchwarden.minds.llm import Completion, LanguageMind, ModelFailed, Request
-from marchwarden.minds.llm.conversation import LAST_MOMENT
+from marchwarden.minds.llm.conversation import REPORTING_MARGIN_SEC
 from tests.minds.llm.saying import SayingModel, a_notebook, allowed, found
 
 PLAN = {"aspects": [], "queries": [{"text": "Alder Bridge"}]}
@@ -82,7 +82,7 @@ async def test_loading_takes_nothing_from_the_moment_in_which_a_thought_says_wha
 
     model = Heavy([{"claims": []}])
     await LanguageMind(model).conclude(found(), allowed(seconds=60.0))
-    assert 0 < model.given <= 60.0 - 0.2 - LAST_MOMENT
+    assert 0 < model.given <= 60.0 - 0.2 - REPORTING_MARGIN_SEC
 
 
 async def test_without_time_nothing_is_sent() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.core.notebook import Document, Notebook
-from marchwarden.minds.llm.fencing import fenced, handle, harmless, whole
+from marchwarden.minds.llm.fencing import all_sentences, fence_sentences, neutralize, source_letter
 
 FENCE = re.compile(r"</?data [0-9a-f]{16}>")
 
@@ -14,7 +14,7 @@ FENCE = re.compile(r"</?data [0-9a-f]{16}>")
 def showing(text: str, question: str = "What is said?") -> str:
     notebook = Notebook(question)
     notebook.add(Document("web", "https://a.example/secret-path", text.encode(), text, title="A </data> page"))
-    return fenced(notebook, whole(notebook.passages))
+    return fence_sentences(notebook, all_sentences(notebook.passages))
 
 
 def test_the_code_depends_on_the_question_and_on_the_text() -> None:
@@ -48,10 +48,10 @@ def test_orders_and_addresses_are_not_shown_and_headings_have_no_id() -> None:
 
 @given(st.text(max_size=400))
 def test_whatever_a_page_says_stays_on_its_line(text: str) -> None:
-    line = harmless(text)
+    line = neutralize(text)
     assert len(line.splitlines()) <= 1
     assert "<data" not in line.casefold() and "</data" not in line.casefold()
 
 
 def test_sources_are_letters() -> None:
-    assert [handle(number) for number in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+    assert [source_letter(number) for number in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]

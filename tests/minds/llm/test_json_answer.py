@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.minds.llm import Completion
-from marchwarden.minds.llm.json_answer import Unusable, Usable, read_answer
+from marchwarden.minds.llm.json_answer import Unusable, Usable, parse_answer
 from marchwarden.minds.llm.schema import FindingShape, PlanShape, ReadingShape
 
 GOOD = json.dumps({"aspects": ["date"], "queries": [{"text": "bridge", "aspect": 1}]})
@@ -15,18 +15,18 @@ GOOD = json.dumps({"aspects": ["date"], "queries": [{"text": "bridge", "aspect":
 
 @pytest.mark.parametrize("text", [GOOD, f"Certainly!\n```json\n{GOOD}\n```", f"{{so}} it is: {GOOD} and more {{"])
 def test_the_first_object_that_parses_is_the_answer(text: str) -> None:
-    read = read_answer(Completion(text), PlanShape)
+    read = parse_answer(Completion(text), PlanShape)
     assert isinstance(read, Usable)
     assert read.value.aspects == ("date",)
 
 
 def test_missing_lists_are_empty_and_unknown_fields_are_passed_over() -> None:
-    read = read_answer(Completion('{"satisfied": true, "mood": "fine"}'), ReadingShape)
+    read = parse_answer(Completion('{"satisfied": true, "mood": "fine"}'), ReadingShape)
     assert read == Usable(ReadingShape(satisfied=True))
 
 
 def test_a_piece_of_an_answer_that_was_broken_off_is_not_taken_for_the_answer() -> None:
-    read = read_answer(Completion('{"findings": [{"evidence": "p1.s1", "relevance": 1.0}, {"evid'), ReadingShape)
+    read = parse_answer(Completion('{"findings": [{"evidence": "p1.s1", "relevance": 1.0}, {"evid'), ReadingShape)
     assert isinstance(read, Unusable)
 
 
@@ -42,7 +42,7 @@ def test_a_piece_of_an_answer_that_was_broken_off_is_not_taken_for_the_answer() 
     ],
 )
 def test_a_bad_answer_is_one_line_that_does_not_repeat_it(text: str, problem: str) -> None:
-    read = read_answer(Completion(text), FindingShape)
+    read = parse_answer(Completion(text), FindingShape)
     assert isinstance(read, Unusable)
     assert problem in read.problem
     assert "\n" not in read.problem and "SECRET" not in read.problem
@@ -50,4 +50,4 @@ def test_a_bad_answer_is_one_line_that_does_not_repeat_it(text: str, problem: st
 
 @given(st.text(max_size=300))
 def test_no_text_is_too_strange_to_be_read(text: str) -> None:
-    assert isinstance(read_answer(Completion(text), PlanShape), Usable | Unusable)
+    assert isinstance(parse_answer(Completion(text), PlanShape), Usable | Unusable)

@@ -15,7 +15,7 @@ from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints, ResearchResult
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.llm.prompt import prompt_for
+from marchwarden.minds.llm.prompt import load_prompt
 from marchwarden.minds.select import select_mind
 from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import QUESTION, an_investigator
@@ -103,7 +103,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def our_words() -> list[str]:
-    prompts = [prompt_for(task).text for task in ("plan", "read", "conclude", "reword")]
+    prompts = [load_prompt(task).text for task in ("plan", "read", "conclude", "reword")]
     return [flat(words[0]) for prompt in prompts for words in _SENTENCE.finditer(prompt)]
 
 

@@ -8,10 +8,10 @@ from subprocess import run
 import pytest
 
 from marchwarden.errors import MindError
-from marchwarden.minds.llm.conversation import Conversation, Terms
+from marchwarden.minds.llm.conversation import Conversation, ConversationLimits
 from marchwarden.minds.llm.estimate import tokens_at_most
-from marchwarden.minds.llm.prompt import prompt_for
-from marchwarden.minds.llm.providers import model_for
+from marchwarden.minds.llm.prompt import load_prompt
+from marchwarden.minds.llm.providers import build_model
 from marchwarden.minds.llm.schema import ConclusionShape
 from marchwarden.minds.select import select_mind
 from tests.minds.llm.saying import a_notebook, allowed
@@ -134,15 +134,15 @@ async def test_a_compatible_server_is_told_the_shape_in_words_too_and_in_nothing
 
 async def test_a_shape_that_travels_twice_is_counted_twice_before_it_is_sent(world: World) -> None:
     environ = world.models.environ("openai")
-    model = model_for(environ["MARCHWARDEN_MODEL"], environ)
-    talk = Conversation(model, Terms(tokens=20_000, seconds=60.0, longest_answer=500))
-    request = talk.request(prompt_for("conclude"), "Question: why?", ConclusionShape)
-    at_most = talk.most(request)
+    model = build_model(environ["MARCHWARDEN_MODEL"], environ)
+    conversation = Conversation(model, ConversationLimits(tokens=20_000, seconds=60.0, max_answer_tokens=500))
+    request = conversation.request(load_prompt("conclude"), "Question: why?", ConclusionShape)
+    at_most = conversation.max_input_tokens(request)
     await model.complete(request, 500, 60.0)
     (call,) = world.model_log.calls()
     assert 0 < call.bill.input + call.bill.cache_read <= at_most
-    model.in_words = True
-    assert talk.most(request) + tokens_at_most(request.schema_text) <= at_most
+    model.schema_in_prompt = True
+    assert conversation.max_input_tokens(request) + tokens_at_most(request.schema_text) <= at_most
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -152,7 +152,7 @@ async def test_the_key_is_in_no_error_answer_exchange_or_repr(world: World, serv
     mind = select_mind(None, environ)
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.exchange is not None
-    assert key not in f"{thought}{thought.exchange.decode()}{model_for(environ['MARCHWARDEN_MODEL'], environ)!r}"
+    assert key not in f"{thought}{thought.exchange.decode()}{build_model(environ['MARCHWARDEN_MODEL'], environ)!r}"
 
 
 async def test_an_address_where_nobody_listens_costs_nothing() -> None:

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, bounded, schema_of
+from marchwarden.minds.llm.schema import (
+    ConclusionShape,
+    PlanShape,
+    ReadingShape,
+    RewordingShape,
+    schema_of,
+    with_bounds,
+)
 
 SHAPES = [PlanShape, ReadingShape, ConclusionShape, RewordingShape]
 REFUSED = {"$ref", "$defs", "default", "minimum", "maximum", "maxItems", "maxLength", "pattern", "format", "anyOf"}
@@ -37,6 +44,6 @@ def test_no_shape_has_room_for_an_address_or_a_quotation(shape: type[BaseModel])
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_bounded_schema_ends_every_list_and_every_free_text(shape: type[BaseModel]) -> None:
-    for node in nodes(bounded(schema_of(shape))):
+    for node in nodes(with_bounds(schema_of(shape))):
         assert node.get("type") != "array" or "maxItems" in node
         assert node.get("type") != "string" or "maxLength" in node or "enum" in node

@@ -70,27 +70,27 @@ def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
     """Yield the results of one file. Questions that the suite does not mark as answerable or not are skipped."""
     from marchwarden.errors import InvalidInput
     from marchwarden.evaluation.judge import Judge
-    from marchwarden.evaluation.report import refuse_strangers
-    from marchwarden.evaluation.run import Answers
+    from marchwarden.evaluation.report import check_question_ids
+    from marchwarden.evaluation.run import ResultsFile
     from marchwarden.evaluation.suite import Suite
     from marchwarden.evidence.calibrate import Weighed
 
-    suite, found = Suite.load(suite_name), Answers(path).read()
-    refuse_strangers(suite, found)
+    suite, found = Suite.load(suite_name), ResultsFile(path).read()
+    check_question_ids(suite, found)
     judge = Judge(suite)
     judged = [each for each in suite.questions if str(each.id) in found and each.answerable is not None]
     if not judged:
         raise InvalidInput(f"{path} has no results that the suite {suite.name} can judge")
     for question in judged:
         result = found[str(question.id)]
-        right = bool(question.answerable) and judge.judged(question, result).found
+        right = bool(question.answerable) and judge.judge(question, result).found
         yield Weighed(result.confidence_factors, right, 1000 / len(judged))
 
 
 def _error(rubric: "Rubric", weighed: "Sequence[Weighed]") -> float:
-    from marchwarden.evaluation.calibration import Outcome, calibration_error
+    from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error
 
-    return calibration_error([Outcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
+    return calibration_error([ConfidenceOutcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
 
 
 def _keep(folder: Path, rubric: "Rubric") -> None:

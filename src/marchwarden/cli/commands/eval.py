@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from marchwarden.contract import ResearchResult
     from marchwarden.evaluation.report import Report
-    from marchwarden.evaluation.run import Answers
-    from marchwarden.evaluation.suite import Question, Suite
+    from marchwarden.evaluation.run import ResultsFile
+    from marchwarden.evaluation.suite import Suite, SuiteQuestion
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
 
@@ -66,7 +66,7 @@ def evaluate(
     marchwarden eval path/to/suite -o new.jsonl --compare old.jsonl
     """
     from marchwarden.evaluation.report import Report
-    from marchwarden.evaluation.run import Answers
+    from marchwarden.evaluation.run import ResultsFile
     from marchwarden.evaluation.suite import Suite
     from marchwarden.storage.store import Store
 
@@ -76,32 +76,32 @@ def evaluate(
     asked, kept = suite.sample(sample, seed), trace_dir or settings.trace_dir
     names = researchers or ("files",)
     # Suites are kept beside the index that is made of them.
-    folders = (str(suite.laid_out(settings.index_dir.with_name("suites"))),) if "files" in names else ()
+    folders = (str(suite.write_documents(settings.index_dir.with_name("suites"))),) if "files" in names else ()
     who = Selection(names, folders, mind=mind).researcher(settings, kept, in_process=True)
     with _answers(results) as answers:
         found = _answered(who, suite, asked, answers, concurrency)
     archive = Store.at(kept, settings.environ).archive
-    report = Report.of(suite, asked, found, archive)
+    report = Report.from_results(suite, asked, found, archive)
     if other:
-        report = report.beside(Report.of(suite, asked, Answers(other).read(), archive))
+        report = report.compared_with(Report.from_results(suite, asked, ResultsFile(other).read(), archive))
     _show(report, page_path, as_json=as_json)
     return _gated(report) if is_gated else 0
 
 
 def _answered(
-    who: "Researcher", suite: "Suite", asked: "Sequence[Question]", answers: "Answers", concurrency: int
+    who: "Researcher", suite: "Suite", asked: "Sequence[SuiteQuestion]", answers: "ResultsFile", concurrency: int
 ) -> "Mapping[str, ResearchResult]":
     """The results of all that was asked; only what has none yet is asked now."""
     import anyio
 
     from marchwarden.cli.batch_file import progress_bar
     from marchwarden.core.request import parse_request
-    from marchwarden.evaluation.report import refuse_strangers
+    from marchwarden.evaluation.report import check_question_ids
     from marchwarden.evaluation.run import Task, answer_all
 
     done = answers.read()
-    refuse_strangers(suite, done)
-    tasks = [Task(each.id, parse_request({"question": each.asked})) for each in asked if str(each.id) not in done]
+    check_question_ids(suite, done)
+    tasks = [Task(each.id, parse_request({"question": each.text})) for each in asked if str(each.id) not in done]
     if tasks:
         with progress_bar() as bar:
             shown = bar.add_task("questions", total=len(asked), completed=len(asked) - len(tasks))
@@ -110,22 +110,22 @@ def _answered(
 
 
 @contextmanager
-def _answers(path: Path | None) -> "Iterator[Answers]":
+def _answers(path: Path | None) -> "Iterator[ResultsFile]":
     """The results file that was named, or one that does not outlast the command: old answers are no measurement."""
     from tempfile import TemporaryDirectory
 
-    from marchwarden.evaluation.run import Answers
+    from marchwarden.evaluation.run import ResultsFile
 
     if path is not None:
-        yield Answers(path)
+        yield ResultsFile(path)
         return
     with TemporaryDirectory() as beside:
-        yield Answers(Path(beside) / "results.jsonl")
+        yield ResultsFile(Path(beside) / "results.jsonl")
 
 
 def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text(report.told()))
+        click.echo(json_text(report.to_json()))
     else:
         click.echo("\n".join(report.lines()))
     # Last: a place that cannot be written costs the page and not the measurement.
@@ -135,18 +135,18 @@ def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
 
 def _write(path: Path, report: "Report") -> None:
     from marchwarden.errors import InvalidInput
-    from marchwarden.evaluation.html_report import page
+    from marchwarden.evaluation.html_report import render_page
 
     try:
-        path.write_text(page(report), encoding="utf-8")
+        path.write_text(render_page(report), encoding="utf-8")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _gated(report: "Report") -> int:
-    from marchwarden.evaluation.gate import gate_of
+    from marchwarden.evaluation.gate import load_gate
 
-    breaches = [*gate_of(report.suite).breaches(report)]
+    breaches = [*load_gate(report.suite).breaches(report)]
     for breach in breaches:
         click.echo(f"gate: {breach}", err=True)
     click.echo("gate: closed" if breaches else "gate: every figure holds", err=True)
@@ -156,8 +156,8 @@ def _gated(report: "Report") -> int:
 def _refuse_useless_gate(suite: str, sample: int | None) -> None:
     """Before anything is asked: a gate is for a suite that has one, and for the whole of it."""
     from marchwarden.errors import InvalidInput
-    from marchwarden.evaluation.gate import gate_of
+    from marchwarden.evaluation.gate import load_gate
 
-    gate_of(suite)
+    load_gate(suite)
     if sample is not None:
         raise InvalidInput("--gate is for the whole suite: leave out --sample")

@@ -66,7 +66,7 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
     from marchwarden.storage.store import Store
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
-    if not store.here:
+    if not store.is_local:
         raise InvalidInput(f"gc only works on local folders, and {store.place} is not one")
     found = measure_usage(store, time.time())
     deleted = [body for body in found.unneeded if _deleted(body)] if delete else []

@@ -57,7 +57,7 @@ def _walk(store: "Store", trace_id: str, *, as_json: bool) -> int:
     from marchwarden.storage.record import RunHeader
 
     chain = store.chain(trace_id)
-    RunHeader.of(chain.entries, trace_id)
+    RunHeader.from_trace(chain.entries, trace_id)
     if as_json:
         click.echo(json_text([_line(entry) for entry in chain.entries]))
     else:

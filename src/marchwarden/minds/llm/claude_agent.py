@@ -55,7 +55,7 @@ class ClaudeAgentModel:
             result: ResultMessage | None = None
             try:
                 async for message in query(
-                    prompt=request.asked_in_words, options=self._options(request, max_tokens, folder)
+                    prompt=request.prompt_with_schema, options=self._options(request, max_tokens, folder)
                 ):
                     result = message if isinstance(message, ResultMessage) else result
             except ClaudeSDKError as error:
@@ -84,7 +84,7 @@ class ClaudeAgentModel:
         )
 
 
-def agent_for(spec: str, environ: Mapping[str, str]) -> ClaudeAgentModel:
+def build_agent(spec: str, environ: Mapping[str, str]) -> ClaudeAgentModel:
     """`claude-agent` or `claude-agent:MODEL`; MARCHWARDEN_CLAUDE names another program than the SDK's own."""
     if find_spec("claude_agent_sdk") is None:
         raise InvalidInput(f"the mind {spec} needs more than is installed: {INSTALL}")

@@ -15,26 +15,26 @@ from pydantic import BaseModel
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import MindError, TooLittleLeft
 from marchwarden.minds.llm.estimate import tokens_at_most
-from marchwarden.minds.llm.json_answer import Unusable, Usable, read_answer
+from marchwarden.minds.llm.json_answer import Unusable, Usable, parse_answer
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
 from marchwarden.minds.llm.prompt import Prompt
 from marchwarden.minds.llm.schema import schema_of
 
 S = TypeVar("S", bound=BaseModel)
 
-PAUSES: Final = (0.5, 2.0)
+RETRY_DELAYS_SEC: Final = (0.5, 2.0)
 """Seconds before a failed request is sent again, where the provider names none."""
-FEWEST_TOKENS: Final = 120
+MIN_ANSWER_TOKENS: Final = 120
 """An answer that may not be longer than this is not worth asking for."""
-SHORTEST_WAIT: Final = 0.05
+MIN_SECONDS: Final = 0.05
 """Seconds. A request that may not take longer is not sent."""
-LAST_MOMENT: Final = 1.0
+REPORTING_MARGIN_SEC: Final = 1.0
 """Seconds before a thought would be cut off, in which it says what it has cost. Short thoughts take less."""
-_SHARE_OF_LAST_MOMENT: Final = 0.05
+_REPORTING_MARGIN_SHARE: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Terms:
+class ConversationLimits:
     """What one thought may spend, all its attempts together, and how long each answer may be.
 
     `seconds` count from the moment the model is ready, `within` from the beginning: then the thought is cut off.
@@ -42,8 +42,8 @@ class Terms:
 
     tokens: int
     seconds: float
-    longest_answer: int
-    within: float = math.inf
+    max_answer_tokens: int
+    total_seconds: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Conversation:
     """A model asked under terms. `attempts` is everything that was sent and received, `unsent` what did not fit."""
 
     model: Model
-    terms: Terms
+    limits: ConversationLimits
     attempts: list[Attempt] = field(default_factory=list)
     unsent: list[str] = field(default_factory=list)
     prompts: dict[str, str] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Conversation:
 
     @property
     def tokens_left(self) -> int:
-        return self.terms.tokens - self.usage.tokens
+        return self.limits.tokens - self.usage.tokens
 
     def exchange(self) -> bytes:
         """Everything said, for the archive."""
@@ -103,17 +103,17 @@ class Conversation:
     def request(self, prompt: Prompt, content: str, shape: type[BaseModel]) -> Request:
         return Request(prompt.text, content, shape.__name__, schema_of(shape))
 
-    def most(self, request: Request) -> int:
+    def max_input_tokens(self, request: Request) -> int:
         """The most a provider can count for a request; the shape counts wherever it travels."""
-        again = tokens_at_most(request.bounded_text) if self.model.repeats_shape else 0
-        return self.model.frame_tokens + again + tokens_at_most(f"{request.instructions}\n{request.asked_in_words}")
+        again = tokens_at_most(request.bounded_schema_text) if self.model.repeats_shape else 0
+        return self.model.frame_tokens + again + tokens_at_most(f"{request.instructions}\n{request.prompt_with_schema}")
 
     def fits(self, request: Request, answer_tokens: int) -> bool:
-        return self.most(request) + answer_tokens <= self.tokens_left
+        return self.max_input_tokens(request) + answer_tokens <= self.tokens_left
 
     async def ask(self, prompt: Prompt, content: str, shape: type[S]) -> S:
         """An answer in the shape asked for; a bad one is sent back once. Raises `MindError` with all it cost."""
-        await self._begin()
+        await self._start()
         self.prompts.update(prompt.hashes)
         self.instructions[prompt.task] = prompt.text
         request = self.request(prompt, content, shape)
@@ -123,7 +123,7 @@ class Conversation:
             again = replace(
                 request, again=f"Your last answer could not be used: {read.problem}. Answer again, briefly."
             )
-            if self.fits(again, FEWEST_TOKENS):
+            if self.fits(again, MIN_ANSWER_TOKENS):
                 read = await self._read(again, shape)
             else:
                 self.unsent.append("a second try")
@@ -133,21 +133,21 @@ class Conversation:
 
     async def _read(self, request: Request, shape: type[S]) -> Usable[S] | Unusable:
         try:
-            return read_answer(await self._complete(request), shape)
+            return parse_answer(await self._complete(request), shape)
         except ModelFailed as failure:
             if failure.garbled:
                 return Unusable(failure.detail)
             raise self.failed(failure.detail) from failure
 
     async def _complete(self, request: Request) -> Completion:
-        for pause in PAUSES:
+        for pause in RETRY_DELAYS_SEC:
             try:
                 return await self._send(request)
             except ModelFailed as failure:
                 wait = pause if failure.wait is None else failure.wait
                 if not failure.retry or wait >= self._seconds_left:
                     raise
-                if not self.fits(request, FEWEST_TOKENS):
+                if not self.fits(request, MIN_ANSWER_TOKENS):
                     self.unsent.append("another try")
                     raise
             await anyio.sleep(wait)
@@ -155,14 +155,14 @@ class Conversation:
 
     async def _send(self, request: Request) -> Completion:
         """Send once and book it: what the provider counted, or, where it did not say, the most it can have been."""
-        estimate = self.most(request)
-        max_tokens = min(self.terms.longest_answer, self.tokens_left - estimate)
+        estimate = self.max_input_tokens(request)
+        max_tokens = min(self.limits.max_answer_tokens, self.tokens_left - estimate)
         seconds = self._seconds_left
-        if max_tokens < FEWEST_TOKENS:
-            raise self._too_little(f"does not fit: up to {estimate} tokens to send, {self.tokens_left} left")
-        if seconds < SHORTEST_WAIT:
-            raise self._too_little("no time was left for it")
-        attempt = Attempt(request.asked, request.shape, max_tokens)
+        if max_tokens < MIN_ANSWER_TOKENS:
+            raise self._budget_error(f"does not fit: up to {estimate} tokens to send, {self.tokens_left} left")
+        if seconds < MIN_SECONDS:
+            raise self._budget_error("no time was left for it")
+        attempt = Attempt(request.prompt, request.shape, max_tokens)
         most = Usage(input=estimate, output=max_tokens)
         try:
             with anyio.fail_after(seconds):
@@ -182,18 +182,18 @@ class Conversation:
         )
         return completion
 
-    def _too_little(self, detail: str) -> MindError:
+    def _budget_error(self, detail: str) -> MindError:
         self.unsent.append("the request")
         return self.failed(detail)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         """The thought's time runs from here: what a model has to load first is not the model's slowness."""
         if self._deadline is not None:
             return
         await self.model.ready()
         # Whoever started the thought ends it without asking what it cost; so it ends itself a moment earlier.
-        early = min(LAST_MOMENT, self.terms.seconds * _SHARE_OF_LAST_MOMENT)
-        end = min(anyio.current_time() + self.terms.seconds, self._began + self.terms.within)
+        early = min(REPORTING_MARGIN_SEC, self.limits.seconds * _REPORTING_MARGIN_SHARE)
+        end = min(anyio.current_time() + self.limits.seconds, self._began + self.limits.total_seconds)
         self._deadline = end - early
 
     @property

@@ -15,24 +15,25 @@ MARGIN: Final = 1.15
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]|\s|[\x00-\x7f]|[^\x00-\x7f]+", re.ASCII)
 # Each group: a letter, and the letters that often follow it. Nine tenths of English; tokenizers of other families of
 # languages know these pairs too. Whatever else is cut between two letters.
-_FOLLOWED_BY: Final = """
+_COMMON_PAIRS: Final = """
     abcdgilmnprstuvy baeiloruy caehiklortu daeiou eacdefgilmnprstvx fefior gaehir haeio iacdefglmnoprstv kei
     ladeilotuy mabeiop nacdegiost ocdflmnprstuvw paeilopru qu racdegiklmnosty sacehilmopqstu taehilorstuwy
     uaceilmnprst vaei waehio xt
 """
-_COMMON: Final = frozenset(group[0] + letter for group in _FOLLOWED_BY.split() for letter in group[1:])
-_EASY_LETTERS: Final = 5
+_COMMON: Final = frozenset(group[0] + letter for group in _COMMON_PAIRS.split() for letter in group[1:])
+_LETTERS_PER_TOKEN: Final = 5
 
 
 def tokens_at_most(text: str) -> int:
     """No tokenizer in use makes more of this text; in no case are there more tokens than bytes."""
     return min(
-        math.ceil(sum(_worst(piece) for piece in _PIECE.findall(text)) * MARGIN), len(text.encode("utf-8", "replace"))
+        math.ceil(sum(_max_tokens(piece) for piece in _PIECE.findall(text)) * MARGIN),
+        len(text.encode("utf-8", "replace")),
     )
 
 
 @lru_cache(maxsize=4096)
-def _worst(piece: str) -> float:
+def _max_tokens(piece: str) -> float:
     if not piece.isascii():
         return len(piece.encode("utf-8", "replace")) * 0.75
     if piece == " ":
@@ -42,5 +43,5 @@ def _worst(piece: str) -> float:
         return 1
     word = piece.lower()
     rare = sum(word[at : at + 2] not in _COMMON for at in range(len(word) - 1))
-    by_length = math.ceil(len(word) / (2 if len(piece) > 1 and piece.isupper() else _EASY_LETTERS))
+    by_length = math.ceil(len(word) / (2 if len(piece) > 1 and piece.isupper() else _LETTERS_PER_TOKEN))
     return max(by_length, 1 + 0.75 * rare)

@@ -23,7 +23,7 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSentence:
     """A sentence to show, and a word about it (its stance, its aspect) where there is one."""
 
     passage: Passage
@@ -31,12 +31,12 @@ class Shown:
     note: str = ""
 
 
-def whole(passages: Iterable[Passage]) -> list[Shown]:
+def all_sentences(passages: Iterable[Passage]) -> list[ShownSentence]:
     """Every sentence of these passages."""
-    return [Shown(passage, sentence) for passage in passages for sentence in passage.sentences]
+    return [ShownSentence(passage, sentence) for passage in passages for sentence in passage.sentences]
 
 
-def fenced(notebook: Notebook, shown: Sequence[Shown]) -> str:
+def fence_sentences(notebook: Notebook, shown: Sequence[ShownSentence]) -> str:
     """The sentences, under the handle and title of their source, behind a fence."""
     lines: list[str] = []
     document = -1
@@ -47,7 +47,7 @@ def fenced(notebook: Notebook, shown: Sequence[Shown]) -> str:
         text = notebook.sentence_text(each.passage, each.sentence)
         # What gives orders is never evidence; a model that is not shown it cannot obey it.
         if not is_injection(one_line(text, _LONGEST_LINE)):
-            lines.append(_line(each, harmless(text)))
+            lines.append(_line(each, neutralize(text)))
     return fence("\n".join(lines), notebook)
 
 
@@ -60,13 +60,13 @@ def fence(body: str, notebook: Notebook) -> str:
     return f"<data {code}>\n{body}\n</data {code}>"
 
 
-def harmless(text: str, longest: int = _LONGEST_LINE) -> str:
+def neutralize(text: str, longest: int = _LONGEST_LINE) -> str:
     """A text on one line in which nothing looks like a fence, an id or an address."""
     line = ADDRESS.sub("[link]", one_line(text, longest))
     return _ID_LIKE.sub(r"\1 ", _FENCE_LIKE.sub("‹", line))
 
 
-def handle(document: int) -> str:
+def source_letter(document: int) -> str:
     """A, B, … Z, AA, AB: what a source is called before a model."""
     name = ""
     number = document + 1
@@ -76,7 +76,7 @@ def handle(document: int) -> str:
     return name
 
 
-def _line(shown: Shown, text: str) -> str:
+def _line(shown: ShownSentence, text: str) -> str:
     """A heading says what follows it is about; it has no id, so that it cannot be taken for evidence."""
     if shown.sentence.is_heading:
         return f"heading: {text}"
@@ -86,5 +86,5 @@ def _line(shown: Shown, text: str) -> str:
 def _heading(notebook: Notebook, document: int) -> str:
     described = notebook.documents[document]
     dated = f" ({described.published.isoformat()})" if described.published else ""
-    title = harmless(described.title, _LONGEST_TITLE)
-    return f"source {handle(document)}{dated}{f': {title}' if title else ''}"
+    title = neutralize(described.title, _LONGEST_TITLE)
+    return f"source {source_letter(document)}{dated}{f': {title}' if title else ''}"

@@ -10,8 +10,8 @@ from typing import Final
 import httpx2
 
 LARGEST_ANSWER: Final = 8 << 20
-_PLAIN: Final = frozenset({"", "identity"})
-_COUNTS: Final = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "total_tokens")
+_UNCOMPRESSED: Final = frozenset({"", "identity"})
+_TOKEN_COUNTS: Final = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "total_tokens")
 
 
 class Garbled(httpx2.ReadError):
@@ -35,14 +35,14 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         if response.is_success:
             # Labelled as JSON whatever it came as: it has just been looked at.
             headers.append(("content-type", "application/json"))
-            content = _looked_at(content)
+            content = _validate(content)
         return httpx2.Response(response.status_code, headers=headers, content=content)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
     async def _content(self, response: httpx2.Response) -> bytes:
-        if response.headers.get("content-encoding", "") not in _PLAIN:
+        if response.headers.get("content-encoding", "") not in _UNCOMPRESSED:
             raise Garbled("the answer was compressed, which was not asked for")
         content = bytearray()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -53,7 +53,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return bytes(content)
 
 
-def _looked_at(content: bytes) -> bytes:
+def _validate(content: bytes) -> bytes:
     """The body of an answer. A count of tokens that is missing or makes no sense is set to nought: not counted."""
     try:
         body = json.loads(content)
@@ -61,13 +61,13 @@ def _looked_at(content: bytes) -> bytes:
         raise Garbled("the answer was not JSON") from error
     if not isinstance(body, dict):
         raise Garbled("the answer was not a JSON object")
-    if _makes_sense(body.get("usage")):
+    if _is_valid_usage(body.get("usage")):
         return content
-    return json.dumps({**body, "usage": dict.fromkeys(_COUNTS, 0)}).encode()
+    return json.dumps({**body, "usage": dict.fromkeys(_TOKEN_COUNTS, 0)}).encode()
 
 
-def _makes_sense(usage: object) -> bool:
+def _is_valid_usage(usage: object) -> bool:
     if not isinstance(usage, dict):
         return False
-    counts = [usage[name] for name in _COUNTS if name in usage]
+    counts = [usage[name] for name in _TOKEN_COUNTS if name in usage]
     return bool(counts) and all(type(count) is int and count >= 0 for count in counts)

@@ -28,7 +28,7 @@ class Usable(Generic[S]):
     value: S
 
 
-def read_answer(completion: Completion, shape: type[S]) -> Usable[S] | Unusable:
+def parse_answer(completion: Completion, shape: type[S]) -> Usable[S] | Unusable:
     match completion.stop:
         case "cut":
             return Unusable("the answer was cut off before its end")
@@ -42,7 +42,7 @@ def read_answer(completion: Completion, shape: type[S]) -> Usable[S] | Unusable:
     try:
         return Usable(shape.model_validate(found))
     except ValidationError as error:
-        return Unusable(_first_complaint(error))
+        return Unusable(_first_error(error))
 
 
 def _first_object(text: str, fields: AbstractSet[str]) -> dict[str, object] | None:
@@ -65,7 +65,7 @@ def _first_object(text: str, fields: AbstractSet[str]) -> dict[str, object] | No
     return None
 
 
-def _first_complaint(error: ValidationError) -> str:
+def _first_error(error: ValidationError) -> str:
     """Where and what, without the value: an answer is not repeated to anybody."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the object"

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import MarchwardenError
-from marchwarden.minds.llm.schema import JsonSchema, bounded
+from marchwarden.minds.llm.schema import JsonSchema, with_bounds
 
 Stop = Literal["complete", "cut", "refused", "unknown"]
 
@@ -22,14 +22,14 @@ class Request:
     again: str = ""
 
     @property
-    def asked(self) -> str:
+    def prompt(self) -> str:
         return f"{self.content}\n\n{self.again}" if self.again else self.content
 
     @property
-    def asked_in_words(self) -> str:
+    def prompt_with_schema(self) -> str:
         """The same with the shape spelled out, for models that take no schema in another way."""
         return (
-            f"{self.asked}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{self.schema_text}"
+            f"{self.prompt}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{self.schema_text}"
         )
 
     @property
@@ -37,9 +37,9 @@ class Request:
         return json.dumps(self.schema, separators=(",", ":"))
 
     @property
-    def bounded_text(self) -> str:
+    def bounded_schema_text(self) -> str:
         """The shape as servers get it that keep a model to it letter by letter."""
-        return json.dumps(bounded(self.schema), separators=(",", ":"))
+        return json.dumps(with_bounds(self.schema), separators=(",", ":"))
 
 
 @dataclass(frozen=True)

@@ -39,20 +39,20 @@ LONGEST_STATEMENT: Final = 2_000
 LONGEST_ASPECT: Final = 120
 LONGEST_SENTENCE: Final = 400
 ECHO_WORDS: Final = 7
-MATTERS: Final = 0.5
+MIN_LEAD_RELEVANCE: Final = 0.5
 DEFAULT_RELEVANCE: Final = 0.5
 
 _WORD: Final = re.compile(r"\w+")
 _ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
 
 
-class Wording:
+class TextCleaner:
     """Knows what we told the model, so that nothing of it comes back as research."""
 
     def __init__(self, *prompts: str) -> None:
         self._ours = frozenset(run for prompt in prompts for run in _runs(prompt))
 
-    def plain(self, text: str, longest: int = LONGEST_SENTENCE) -> str:
+    def clean(self, text: str, longest: int = LONGEST_SENTENCE) -> str:
         """The text as it may be used, or nothing."""
         line = one_line(ADDRESS.sub("", one_line(text, 2 * longest)), longest).strip()
         return "" if is_injection(line) or self._echoes(line) else line
@@ -61,40 +61,42 @@ class Wording:
         return any(run in self._ours for run in _runs(text))
 
 
-def plan_of(shape: PlanShape, notebook: Notebook, wording: Wording, stems: WordStemmer) -> Plan:
+def parse_plan(shape: PlanShape, notebook: Notebook, cleaner: TextCleaner, stems: WordStemmer) -> Plan:
     """Where the model gives no usable search, the question itself is one.
 
     An aspect is looked for by its words alone: one that names nothing of the question is told with it.
     """
-    said = (wording.plain(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
+    said = (cleaner.clean(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
     asked = frozenset(stems.of(notebook.question))
     named = (each if asked.intersection(stems.of(each)) else f"{each}: {notebook.question}" for each in said if each)
     aspects = tuple(dict.fromkeys(named))[:MOST_ASPECTS] or (notebook.question,)
-    queries = tuple(_queries(shape.queries, aspects, wording, _longest(notebook)))
+    queries = tuple(_queries(shape.queries, aspects, cleaner, _longest(notebook)))
     return Plan(queries or (Query(notebook.question),), aspects)
 
 
-def reading_of(shape: ReadingShape, notebook: Notebook, passages: Sequence[Passage], wording: Wording) -> Reading:
+def parse_reading(
+    shape: ReadingShape, notebook: Notebook, passages: Sequence[Passage], cleaner: TextCleaner
+) -> Reading:
     """Findings in what was shown, and nowhere else; leads that passages really point at come from code."""
     shown = {passage.id: passage for passage in passages}
     findings = tuple(_findings(shape.findings, notebook, shown.keys()))
-    mattering = {finding.evidence.partition(".")[0] for finding in findings if finding.relevance >= MATTERS}
+    mattering = {finding.evidence.partition(".")[0] for finding in findings if finding.relevance >= MIN_LEAD_RELEVANCE}
     pointed_at = discoveries(notebook, [passage for name, passage in shown.items() if name in mattering])
-    proposed = tuple(_discoveries(shape.discoveries, notebook, wording))
+    proposed = tuple(_discoveries(shape.discoveries, notebook, cleaner))
     most = max(MOST_DISCOVERIES - len(notebook.discoveries), 0)
     return Reading(
         findings=findings,
         satisfied=shape.satisfied and bool(findings or notebook.findings),
-        follow_ups=tuple(_queries(shape.follow_ups, notebook.aspects, wording, _longest(notebook))),
+        follow_ups=tuple(_queries(shape.follow_ups, notebook.aspects, cleaner, _longest(notebook))),
         discoveries=(*pointed_at, *proposed)[:most],
     )
 
 
-def claims_of(shapes: Iterable[ClaimShape], notebook: Notebook, wording: Wording) -> list[Claim]:
+def parse_claims(shapes: Iterable[ClaimShape], notebook: Notebook, cleaner: TextCleaner) -> list[Claim]:
     """A claim whose words may not be used is left out; one without evidence stays, for grounding to judge."""
     claims: dict[str, Claim] = {}
     for shape in shapes:
-        text = wording.plain(shape.text)
+        text = cleaner.clean(shape.text)
         named = (each for said in shape.evidence for each in _ID.findall(said))
         evidence = tuple(dict.fromkeys(each for each in named if _is_evidence(notebook, each)))
         if text:
@@ -102,31 +104,31 @@ def claims_of(shapes: Iterable[ClaimShape], notebook: Notebook, wording: Wording
     return list(claims.values())[:MOST_CLAIMS]
 
 
-def gaps_of(shape: ConclusionShape, wording: Wording) -> tuple[Gap, ...]:
+def parse_gaps(shape: ConclusionShape, cleaner: TextCleaner) -> tuple[Gap, ...]:
     said = [
-        Gap(topic=topic, category=GapCategory(gap.category), detail=wording.plain(gap.detail) or "Not answered.")
+        Gap(topic=topic, category=GapCategory(gap.category), detail=cleaner.clean(gap.detail) or "Not answered.")
         for gap in shape.gaps[: 2 * MOST_GAPS]
-        if (topic := wording.plain(gap.topic, LONGEST_QUERY))
+        if (topic := cleaner.clean(gap.topic, LONGEST_QUERY))
     ]
     return tuple(said[:MOST_GAPS])
 
 
-def questions_of(shape: ConclusionShape, notebook: Notebook, wording: Wording) -> tuple[OpenQuestion, ...]:
+def parse_open_questions(shape: ConclusionShape, notebook: Notebook, cleaner: TextCleaner) -> tuple[OpenQuestion, ...]:
     """Only such as a sentence that was read gave rise to."""
     said = [
         OpenQuestion(
             question=question,
-            context=wording.plain(each.context),
+            context=cleaner.clean(each.context),
             priority=each.priority,
             source_locator=notebook.excerpt(_id(each.evidence)).locator,
         )
         for each in shape.open_questions[: 2 * MOST_QUESTIONS]
-        if (question := wording.plain(each.question)) and _is_evidence(notebook, _id(each.evidence))
+        if (question := cleaner.clean(each.question)) and _is_evidence(notebook, _id(each.evidence))
     ]
     return tuple(said[:MOST_QUESTIONS])
 
 
-def match_of(shape: ConclusionShape) -> float:
+def parse_match(shape: ConclusionShape) -> float:
     return _share(shape.match)
 
 
@@ -134,9 +136,11 @@ def _longest(notebook: Notebook) -> int:
     return LONGEST_STATEMENT if notebook.guide else LONGEST_QUERY
 
 
-def _queries(shapes: Sequence[SearchShape], aspects: Sequence[str], wording: Wording, longest: int) -> Iterator[Query]:
+def _queries(
+    shapes: Sequence[SearchShape], aspects: Sequence[str], cleaner: TextCleaner, longest: int
+) -> Iterator[Query]:
     for shape in shapes[:MOST_QUERIES]:
-        text = wording.plain(shape.text, longest)
+        text = cleaner.clean(shape.text, longest)
         if text:
             yield Query(text, _aspect(shape.aspect, aspects))
 
@@ -152,16 +156,18 @@ def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterabl
         yield Finding(evidence, _share(shape.relevance), _aspect(shape.aspect, notebook.aspects), shape.stance)
 
 
-def _discoveries(shapes: Sequence[DiscoveryShape], notebook: Notebook, wording: Wording) -> Iterator[DiscoveryEvent]:
+def _discoveries(
+    shapes: Sequence[DiscoveryShape], notebook: Notebook, cleaner: TextCleaner
+) -> Iterator[DiscoveryEvent]:
     """What to look for, in words; where it was met is filled in here, from the evidence named."""
     for shape in shapes[:MOST_DISCOVERIES]:
-        query, evidence = wording.plain(shape.query, LONGEST_QUERY), _id(shape.evidence)
+        query, evidence = cleaner.clean(shape.query, LONGEST_QUERY), _id(shape.evidence)
         if query and _is_evidence(notebook, evidence):
             yield DiscoveryEvent(
                 type=shape.type,
                 suggested_researcher=shape.researcher,
                 query=query,
-                reason=wording.plain(shape.reason) or "A sentence read points there.",
+                reason=cleaner.clean(shape.reason) or "A sentence read points there.",
                 source_locator=notebook.excerpt(evidence).locator,
             )
 

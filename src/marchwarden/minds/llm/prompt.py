@@ -13,7 +13,7 @@ from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Claim, Finding, Notebook
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.ranking.reading_list import uncovered
-from marchwarden.minds.llm.fencing import Shown, fence, fenced, harmless, whole
+from marchwarden.minds.llm.fencing import ShownSentence, all_sentences, fence, fence_sentences, neutralize
 from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 from marchwarden.text.words import WordStemmer
@@ -35,41 +35,42 @@ class Prompt:
     hashes: tuple[tuple[str, str], ...]
 
 
-def prompt_for(task: Task) -> Prompt:
-    parts = {name: _file(name) for name in (RULES, task)}
+def load_prompt(task: Task) -> Prompt:
+    parts = {name: _read_prompt_file(name) for name in (RULES, task)}
     hashes = tuple((f"{name}.{VERSION}", digest(text.encode())) for name, text in parts.items())
     return Prompt(task, "\n".join(parts.values()), hashes)
 
 
-def for_plan(notebook: Notebook) -> str:
-    return f"{_head(notebook)}{_guide(notebook)}"
+def plan_content(notebook: Notebook) -> str:
+    return f"{_question_header(notebook)}{_guide(notebook)}"
 
 
-def for_reading(notebook: Notebook, passages: Sequence[Passage]) -> str:
+def reading_content(notebook: Notebook, passages: Sequence[Passage]) -> str:
     """The passages of one source stand together; what was found before comes along, so that enough can be told."""
-    found = by_relevance(notebook)[:ALREADY_FOUND]
-    earlier = f"Found before:\n{fenced(notebook, _in_order(found))}\n\n" if found else ""
-    shown = fenced(notebook, whole(sorted(passages, key=lambda passage: (passage.document, passage.start))))
-    asked = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
-    head = f"{_head(notebook)}{_guide(notebook)}"
-    return f"{head}\n{_aspects(notebook)}\n{_searched(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
-
-
-def for_conclusion(notebook: Notebook, shown: Sequence[Shown]) -> str:
-    evidence = fenced(notebook, _in_order(shown))
-    asked = f"Answer from these sentences: {one_line(notebook.question, MAX_QUESTION)}"
-    return (
-        f"{_head(notebook)}\n{_aspects(notebook)}\nEvidence, the strongest parts of what was read:\n{evidence}\n{asked}"
+    found = sentences_by_relevance(notebook)[:ALREADY_FOUND]
+    earlier = f"Found before:\n{fence_sentences(notebook, _in_document_order(found))}\n\n" if found else ""
+    shown = fence_sentences(
+        notebook, all_sentences(sorted(passages, key=lambda passage: (passage.document, passage.start)))
     )
+    asked = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
+    head = f"{_question_header(notebook)}{_guide(notebook)}"
+    return f"{head}\n{_aspects(notebook)}\n{_past_searches(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
 
 
-def for_rewording(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
+def conclusion_content(notebook: Notebook, shown: Sequence[ShownSentence]) -> str:
+    evidence = fence_sentences(notebook, _in_document_order(shown))
+    asked = f"Answer from these sentences: {one_line(notebook.question, MAX_QUESTION)}"
+    head = f"{_question_header(notebook)}\n{_aspects(notebook)}"
+    return f"{head}\nEvidence, the strongest parts of what was read:\n{evidence}\n{asked}"
+
+
+def rewording_content(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
     """Each claim with its number, what is wrong with it, and the sentences it points at.
 
     A line each: weak models give back the whole line of a claim.
     """
     lines: list[str] = []
-    shown: dict[str, Shown] = {}
+    shown: dict[str, ShownSentence] = {}
     for number, claim, objections in claims:
         lines += [
             f"{number}. {one_line(claim.text)}",
@@ -77,10 +78,12 @@ def for_rewording(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequenc
             f"evidence of {number}: {', '.join(claim.evidence)}",
         ]
         shown |= {each.sentence.id: each for evidence in claim.evidence for each in sentences_of(notebook, evidence)}
-    return "\n".join(["Claims:", *lines, "Evidence:", fenced(notebook, _in_order(list(shown.values())))])
+    return "\n".join(
+        ["Claims:", *lines, "Evidence:", fence_sentences(notebook, _in_document_order(list(shown.values())))]
+    )
 
 
-def by_relevance(notebook: Notebook) -> list[Shown]:
+def sentences_by_relevance(notebook: Notebook) -> list[ShownSentence]:
     """The sentences findings point at, each once, the most relevant first."""
     best: dict[str, Finding] = {}
     for finding in notebook.findings:
@@ -88,39 +91,39 @@ def by_relevance(notebook: Notebook) -> list[Shown]:
         if known is None or finding.relevance > known.relevance:
             best[finding.evidence] = finding
     order = sorted(best.values(), key=lambda finding: (-round(finding.relevance, 6), finding.evidence))
-    shown: dict[str, Shown] = {}
+    shown: dict[str, ShownSentence] = {}
     for finding in order:
         note = "" if finding.stance == "supports" else finding.stance
         for each in sentences_of(notebook, finding.evidence):
-            shown.setdefault(each.sentence.id, Shown(each.passage, each.sentence, note))
+            shown.setdefault(each.sentence.id, ShownSentence(each.passage, each.sentence, note))
     return list(shown.values())
 
 
-def worth_concluding_from(notebook: Notebook, stems: WordStemmer) -> list[Shown]:
+def select_evidence(notebook: Notebook, stems: WordStemmer) -> list[ShownSentence]:
     """What was found, or, where nothing was, the passages read that share most words with the question."""
-    found = by_relevance(notebook)
+    found = sentences_by_relevance(notebook)
     if found:
         return found[:MOST_TO_CONCLUDE]
     asked = frozenset(stems.of(notebook.question))
     read = [passage for passage in notebook.passages if passage.id in notebook.read]
     read.sort(key=lambda each: (-len(asked & frozenset(stems.of(notebook.text_of(each)))), each.document, each.start))
-    return whole(read)[:MOST_TO_CONCLUDE]
+    return all_sentences(read)[:MOST_TO_CONCLUDE]
 
 
-def sentences_of(notebook: Notebook, evidence: str) -> list[Shown]:
+def sentences_of(notebook: Notebook, evidence: str) -> list[ShownSentence]:
     """The sentence an id points at, or all of its passage."""
     name, _, sentence = evidence.partition(".")
     if not notebook.has(evidence):
         return []
     passage = notebook.passages[int(name.removeprefix("p")) - 1]
-    return [Shown(passage, each) for each in passage.sentences if not sentence or each.id == evidence]
+    return [ShownSentence(passage, each) for each in passage.sentences if not sentence or each.id == evidence]
 
 
-def _in_order(shown: Iterable[Shown]) -> list[Shown]:
+def _in_document_order(shown: Iterable[ShownSentence]) -> list[ShownSentence]:
     return sorted(shown, key=lambda each: (each.passage.document, each.sentence.start))
 
 
-def _head(notebook: Notebook) -> str:
+def _question_header(notebook: Notebook) -> str:
     known = f"\nKnown already, from the caller: {one_line(notebook.context, MAX_CONTEXT)}" if notebook.context else ""
     return f"Question: {one_line(notebook.question, MAX_QUESTION)}{known}"
 
@@ -129,7 +132,7 @@ def _guide(notebook: Notebook) -> str:
     """How the source wants to be asked, in its own words: data like any other, and fenced like it."""
     if not notebook.guide:
         return ""
-    lines = [harmless(line) for line in notebook.guide.splitlines()]
+    lines = [neutralize(line) for line in notebook.guide.splitlines()]
     shown = fence("\n".join(line for line in lines if line and not is_injection(line)), notebook)
     return f"\nThe source to search, described as data; write queries it can run:\n{shown}"
 
@@ -143,9 +146,9 @@ def _aspects(notebook: Notebook) -> str:
     return "\n".join(["Aspects:", *lines]) if lines else "Aspects: the question as a whole."
 
 
-def _searched(notebook: Notebook) -> str:
+def _past_searches(notebook: Notebook) -> str:
     return f"Searched so far: {'; '.join(one_line(query.text) for query in notebook.queries[-MOST_QUERIES:])}\n"
 
 
-def _file(name: str) -> str:
+def _read_prompt_file(name: str) -> str:
     return (files("marchwarden.minds.llm") / "prompts" / f"{name}.{VERSION}.md").read_text("utf-8")

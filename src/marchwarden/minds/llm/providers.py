@@ -56,36 +56,36 @@ class ProviderModel:
 
     model_id: str
     access: Access
-    in_words: bool = False
+    schema_in_prompt: bool = False
     frame_tokens: int = FRAME_TOKENS
     _tls: ssl.SSLContext | None = field(default=None, init=False, repr=False)
 
     @property
     def repeats_shape(self) -> bool:
-        return self.access.vendor == "compatible" and not self.in_words
+        return self.access.vendor == "compatible" and not self.schema_in_prompt
 
     async def ready(self) -> None:
-        await to_thread.run_sync(_loaded, self.access.vendor)
+        await to_thread.run_sync(_import_libraries, self.access.vendor)
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
-        from marchwarden.minds.llm.pydantic_ai import Bounds, ShapeRefused, completed
+        from marchwarden.minds.llm.pydantic_ai import RequestLimits, SchemaRejected, send_request
 
         self._tls = self._tls or ssl.create_default_context()
-        bounds = Bounds(max_tokens, seconds)
-        self.in_words = self.in_words or (self.access.vendor == "compatible" and bool(request.again))
+        limits = RequestLimits(max_tokens, seconds)
+        self.schema_in_prompt = self.schema_in_prompt or (self.access.vendor == "compatible" and bool(request.again))
         try:
-            said = await completed(self.access, request, bounds, self._tls, native=not self.in_words)
-        except ShapeRefused:
-            self.in_words = True
-            said = await completed(self.access, request, bounds, self._tls, native=False)
-        return replace(said, text=self._without_key(said.text))
+            completion = await send_request(self.access, request, limits, self._tls, native=not self.schema_in_prompt)
+        except SchemaRejected:
+            self.schema_in_prompt = True
+            completion = await send_request(self.access, request, limits, self._tls, native=False)
+        return replace(completion, text=self._without_key(completion.text))
 
     def _without_key(self, text: str) -> str:
         key = self.access.key
         return text.replace(key, REDACTED) if len(key) >= _SHORTEST_KEY else text
 
 
-def model_for(spec: str, environ: Mapping[str, str]) -> ProviderModel:
+def build_model(spec: str, environ: Mapping[str, str]) -> ProviderModel:
     """The model a spec names. `openai` at an address of its own is whatever speaks OpenAI's chat API there."""
     provider, _, name = spec.partition(":")
     service = _SERVICES.get(provider)
@@ -111,6 +111,6 @@ def _installed(library: str) -> bool:
         return False
 
 
-def _loaded(vendor: Vendor) -> None:
+def _import_libraries(vendor: Vendor) -> None:
     for library in ("marchwarden.minds.llm.pydantic_ai", *LIBRARIES[vendor]):
         import_module(library)

@@ -33,74 +33,74 @@ from pydantic_ai.settings import ModelSettings
 from marchwarden.core.notebook import Usage
 from marchwarden.minds.llm.http_transport import BoundedTransport, Garbled
 from marchwarden.minds.llm.model import Completion, ModelFailed, Request, Stop
-from marchwarden.minds.llm.schema import bounded
+from marchwarden.minds.llm.schema import with_bounds
 from marchwarden.minds.llm.vendors import Access, Vendor, vendor_model
 
 CONNECT_SECONDS: Final = 10.0
 NO_ANSWER: Final = "the provider sent no usable answer"
 
 _STOPS: Final[Mapping[str, Stop]] = {"stop": "complete", "length": "cut", "content_filter": "refused"}
-_REFUSALS: Final[tuple[tuple[type[ModelAPIError], str], ...]] = (
+_PERMANENT: Final[tuple[tuple[type[ModelAPIError], str], ...]] = (
     (ModelAuthenticationError, "the provider refused the key"),
     (ModelNotFoundError, "the provider knows no such model or address"),
     (ModelQuotaExceededError, "the provider's credit or quota is spent"),
     (ModelContextWindowExceededError, "the model takes no request of this length"),
 )
-_PASSING: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError)
+_TRANSIENT: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError)
 
 
-class ShapeRefused(ModelFailed):
+class SchemaRejected(ModelFailed):
     """The server did not take the request with a schema in it; without one it may."""
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RequestLimits:
     """How long an answer may be, and how long it may take."""
 
     max_tokens: int
     seconds: float
 
 
-async def completed(
-    access: Access, request: Request, bounds: Bounds, tls: ssl.SSLContext, *, native: bool
+async def send_request(
+    access: Access, request: Request, limits: RequestLimits, tls: ssl.SSLContext, *, native: bool
 ) -> Completion:
     """Ask once. With `native` the shape travels as the provider's own setting, else in words.
 
     Many servers keep a model to a shape without telling it: it gropes for what it may say. They are sent both.
     """
-    asked = request.asked if native and access.vendor != "compatible" else request.asked_in_words
-    async with _client(bounds, tls) as client:
+    asked = request.prompt if native and access.vendor != "compatible" else request.prompt_with_schema
+    async with _client(limits, tls) as client:
         try:
             response = await model_request(
                 vendor_model(access, client),
                 [ModelRequest.user_text_prompt(asked, instructions=request.instructions)],
-                model_settings=_settings(access, bounds),
+                model_settings=_settings(access, limits),
                 model_request_parameters=_parameters(request, access.vendor, native=native),
             )
         except ModelHTTPError as error:
-            raise _refusal(error, native=native) from error
+            raise _http_failure(error, native=native) from error
         except ModelAPIError as error:
-            raise _interruption(error) from error
+            raise _connection_failure(error) from error
         except UserError as error:
             # The library knows that this model takes no schema, and sent nothing.
-            raise (ShapeRefused if native else ModelFailed)("the model cannot be asked like this") from error
+            raise (SchemaRejected if native else ModelFailed)("the model cannot be asked like this") from error
         except (UnexpectedModelBehavior, AttributeError, KeyError, TypeError, ValueError) as error:
             # Vendors' libraries take a body for what it should be, and stumble over what is not there.
             raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
     return _completion(response)
 
 
-def _client(bounds: Bounds, tls: ssl.SSLContext) -> httpx2.AsyncClient:
+def _client(limits: RequestLimits, tls: ssl.SSLContext) -> httpx2.AsyncClient:
     """One for each request: a client belongs to the event loop it was first used in. Redirects are not followed."""
     return httpx2.AsyncClient(
         transport=BoundedTransport(httpx2.AsyncHTTPTransport(verify=tls)),
-        timeout=httpx2.Timeout(bounds.seconds, connect=min(bounds.seconds, CONNECT_SECONDS)),
+        timeout=httpx2.Timeout(limits.seconds, connect=min(limits.seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
     )
 
 
-def _settings(access: Access, bounds: Bounds) -> ModelSettings:
-    settings = ModelSettings(max_tokens=bounds.max_tokens, max_retries=0, timeout=bounds.seconds)
+def _settings(access: Access, limits: RequestLimits) -> ModelSettings:
+    settings = ModelSettings(max_tokens=limits.max_tokens, max_retries=0, timeout=limits.seconds)
     if access.vendor != "compatible":
         # Thinking is output that is paid for and not seen; the questions asked here are small.
         settings["thinking"] = False
@@ -112,7 +112,7 @@ def _settings(access: Access, bounds: Bounds) -> ModelSettings:
 def _parameters(request: Request, vendor: Vendor, *, native: bool) -> ModelRequestParameters:
     if not native:
         return ModelRequestParameters()
-    schema = bounded(request.schema) if vendor == "compatible" else request.schema
+    schema = with_bounds(request.schema) if vendor == "compatible" else request.schema
     shape = OutputObjectDefinition(json_schema=dict(schema), name=request.shape, strict=vendor != "compatible")
     return ModelRequestParameters(output_mode="native", output_object=shape)
 
@@ -138,21 +138,21 @@ def _usage(response: ModelResponse) -> Usage | None:
     )
 
 
-def _refusal(error: ModelHTTPError, *, native: bool) -> ModelFailed:
+def _http_failure(error: ModelHTTPError, *, native: bool) -> ModelFailed:
     """A status a provider answered with. Such requests are not billed."""
-    for kind, detail in _REFUSALS:
+    for kind, detail in _PERMANENT:
         if isinstance(error, kind):
             return ModelFailed(f"{detail} ({error.status_code})")
-    if isinstance(error, _PASSING):
+    if isinstance(error, _TRANSIENT):
         detail = f"the provider is busy or broken ({error.status_code})"
         return ModelFailed(detail, retry=True, wait=error.retry_after)
-    refused = ShapeRefused if native and isinstance(error, ModelRequestRejectedError) else ModelFailed
+    refused = SchemaRejected if native and isinstance(error, ModelRequestRejectedError) else ModelFailed
     return refused(f"the provider refused the request ({error.status_code})")
 
 
-def _interruption(error: ModelAPIError) -> ModelFailed:
+def _connection_failure(error: ModelAPIError) -> ModelFailed:
     """No status, no answer: what was sent may have been worked on, and is paid for as if it had been."""
-    garbled = _garbled(error)
+    garbled = _find_garbled(error)
     if garbled:
         return ModelFailed(garbled, billed=True, garbled=True)
     if isinstance(error, ModelConnectionError):
@@ -162,7 +162,7 @@ def _interruption(error: ModelAPIError) -> ModelFailed:
     return ModelFailed(NO_ANSWER, billed=True, garbled=True)
 
 
-def _garbled(error: BaseException | None) -> str:
+def _find_garbled(error: BaseException | None) -> str:
     """What our own transport said about a body, however often it was wrapped since."""
     while error is not None:
         if isinstance(error, Garbled):

@@ -112,11 +112,11 @@ def schema_of(shape: type[BaseModel]) -> JsonSchema:
     return schema
 
 
-def bounded(schema: JsonSchema) -> JsonSchema:
+def with_bounds(schema: JsonSchema) -> JsonSchema:
     """The same with bounds, for servers that keep a model to its schema letter by letter: a weak one never ends."""
-    bounds: dict[str, JsonSchema] = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": LONGEST_TEXT}}
-    kept = {name: bounded(each) if isinstance(each, dict) else each for name, each in schema.items()}
-    return kept if "enum" in schema else {**kept, **bounds.get(str(schema.get("type")), {})}
+    limits: dict[str, JsonSchema] = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": LONGEST_TEXT}}
+    kept = {name: with_bounds(each) if isinstance(each, dict) else each for name, each in schema.items()}
+    return kept if "enum" in schema else {**kept, **limits.get(str(schema.get("type")), {})}
 
 
 def _plain(node: Any, definitions: dict[str, Any]) -> Any:

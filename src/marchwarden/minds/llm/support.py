@@ -14,7 +14,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Excerpt, Notebook
 from marchwarden.evidence.conflicts import ConflictDetector, Witness
 from marchwarden.evidence.grounding import unsupported
-from marchwarden.minds.llm.parse import Wording
+from marchwarden.minds.llm.parse import TextCleaner
 from marchwarden.minds.llm.schema import ConflictShape
 from marchwarden.text.words import WordStemmer
 
@@ -36,13 +36,13 @@ class Support:
         # Aspects are named before anything is read: no page has a say in them.
         self._sought = self._asked.union(*(stems.of(aspect) for aspect in notebook.aspects))
 
-    def pointed(self, claim: Claim, shown: Sequence[str]) -> Claim:
+    def with_evidence(self, claim: Claim, shown: Sequence[str]) -> Claim:
         """A claim that points at nothing, given the one sentence shown that carries all of it, if there is one."""
         if claim.evidence:
             return claim
         candidates = [replace(claim, evidence=(each,)) for each in shown]
         carrying = [each for each in candidates if not self.objections(each)]
-        return max(carrying, key=self._shared, default=claim)
+        return max(carrying, key=self._shared_words, default=claim)
 
     def objections(self, claim: Claim) -> list[str]:
         """What is wrong with a claim, as a model can mend it; empty when nothing is."""
@@ -52,48 +52,48 @@ class Support:
         missing = unsupported(claim.text, excerpts)
         found = [f"not in the evidence: {', '.join(missing)}"] if missing else []
         found += ["quotes what the evidence does not say"] if self._misquotes(claim, excerpts) else []
-        found += [] if self._to_the_point(claim, excerpts) else ["has nothing to do with the question"]
-        return found or ([] if self._carried(claim, excerpts) else ["says something else than the evidence"])
+        found += [] if self._is_relevant(claim, excerpts) else ["has nothing to do with the question"]
+        return found or ([] if self._is_carried(claim, excerpts) else ["says something else than the evidence"])
 
-    def usable(self, claim: Claim) -> bool:
+    def is_usable(self, claim: Claim) -> bool:
         """Whether grounding may judge it. What it cannot see, invented quotations and other matters, ends here."""
         excerpts = self._excerpts(claim)
-        fitting = self._carried(claim, excerpts) and self._to_the_point(claim, excerpts)
+        fitting = self._is_carried(claim, excerpts) and self._is_relevant(claim, excerpts)
         return not excerpts or (fitting and not self._misquotes(claim, excerpts))
 
-    def conflicts(self, shapes: Sequence[ConflictShape], wording: Wording) -> tuple[Conflict, ...]:
+    def conflicts(self, shapes: Sequence[ConflictShape], cleaner: TextCleaner) -> tuple[Conflict, ...]:
         """Between sentences of two documents that were read, as the model names them."""
         found: dict[frozenset[str], Conflict] = {}
         for shape in shapes:
             one, other = shape.one.strip(), shape.other.strip()
             if not (self._notebook.has(one) and self._notebook.has(other)) or self._same_document(one, other):
                 continue
-            topic = self._topic(wording.plain(shape.topic, 120), one, other)
+            topic = self._topic(cleaner.clean(shape.topic, 120), one, other)
             found.setdefault(frozenset({one, other}), Conflict(topic, shape.kind, one, other, shape.stance))
         return tuple(found.values())[:MOST_CONFLICTS]
 
-    def overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
+    def find_overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
         """Figures, dates and denials that do not agree and were not told: code sees those by itself."""
         known = {frozenset({conflict.one, conflict.other}) for conflict in told}
         disagreements = ConflictDetector(self._stems)
         for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
-            found = disagreements.between(self._witness(one), self._witness(other))
+            found = disagreements.between(self._compared_text(one), self._compared_text(other))
             if found and found.stance != "different_scope" and frozenset({one, other}) not in known:
                 yield Conflict(found.topic, found.kind, one, other, found.stance)
 
-    def _shared(self, claim: Claim) -> int:
+    def _shared_words(self, claim: Claim) -> int:
         said = {stem for each in self._excerpts(claim) for stem in self._stems.of(each.verbatim)}
         return len(said.intersection(self._stems.of(claim.text)))
 
     def _excerpts(self, claim: Claim) -> list[Excerpt]:
         return [self._notebook.excerpt(each) for each in claim.evidence if self._notebook.has(each)]
 
-    def _carried(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+    def _is_carried(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         words = frozenset(self._stems.of(claim.text))
         said = {stem for each in excerpts for stem in self._stems.of(f"{each.verbatim} {each.document.title}")}
         return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
 
-    def _to_the_point(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+    def _is_relevant(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         """Whether the claim or its evidence has a word of what is sought; a page may hold anything besides."""
         said = {stem for text in (claim.text, *(each.verbatim for each in excerpts)) for stem in self._stems.of(text)}
         return not self._sought or not said.isdisjoint(self._sought)
@@ -112,13 +112,13 @@ class Support:
     def _same_document(self, one: str, other: str) -> bool:
         return self._notebook.document_of(one) is self._notebook.document_of(other)
 
-    def _witness(self, evidence: str) -> Witness:
+    def _compared_text(self, evidence: str) -> Witness:
         excerpt = self._notebook.excerpt(evidence)
         document = excerpt.document
         return Witness(excerpt.verbatim, document.locator, document.title, document.published)
 
 
-def withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:
+def gaps_for_withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:
     """One gap for the claims that may not be judged any further. Their words are not repeated."""
     if not claims:
         return ()
