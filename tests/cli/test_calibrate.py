@@ -48,7 +48,7 @@ def test_several_files_may_be_of_several_suites(shell):
     [
         (["results.jsonl"], "--suite"),
         (["nothing.jsonl", "--suite", "small"], "nothing.jsonl"),
-        (["results.jsonl", "--suite", "others"], "are they of another suite?"),
+        (["results.jsonl", "--suite", "others"], "do they belong to another suite?"),
         (["results.jsonl", "--suite", "small", "--suite", "small"], "need one --suite or one per file"),
         (["empty.jsonl", "--suite", "small"], "no results that the suite small can judge"),
     ],

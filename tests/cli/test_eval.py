@@ -44,15 +44,15 @@ def test_a_suite_of_ours_is_known_by_its_name_and_sampled_by_seed(run):
 def test_the_gate_is_closed_to_another_suite_of_that_name(run, tmp_path):
     done = run("eval", written(SUITE, tmp_path / "marches"), "--gate")
     assert done.returncode == 1
-    assert "gate: the suite is another one" in done.stderr
+    assert "gate: the suite has changed" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["nowhere"], "'nowhere' is no suite"),
+        (["nowhere"], "No such suite: 'nowhere'"),
         (["marches", "--gate", "--sample", "3"], "leave out --sample"),
-        (["small", "--gate"], "no gate is set for 'small'"),
+        (["small", "--gate"], "no gate for the suite 'small'"),
         (["small", "--researcher", "nobody"], "there is no researcher 'nobody'"),
         (["small", "--html", "no/where.html"], "no/where.html cannot be written"),
     ],
@@ -67,5 +67,5 @@ def test_results_of_another_suite_are_not_added_to(run, suite, tmp_path):
     run("eval", stranger, "-o", "other.jsonl")
     before = (tmp_path / "other.jsonl").read_text()
     done = run("eval", suite, "-o", "other.jsonl")
-    assert (done.returncode, "that small does not ask" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "that are not in small" in done.stderr) == (2, True), done.stderr
     assert (tmp_path / "other.jsonl").read_text() == before

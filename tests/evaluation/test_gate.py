@@ -37,7 +37,7 @@ def test_a_run_that_reaches_its_floors_passes():
             replace(GATE, ceilings={"answerable_refused": 0.4}),
             "answerable_refused is 0.500, above its ceiling of 0.400",
         ),
-        (replace(GATE, digest="sha256:other"), "the suite is another one"),
+        (replace(GATE, digest="sha256:other"), "the suite has changed"),
         (replace(GATE, floors={"contradiction_found": 0.1}), "contradiction_found is –, below its floor"),
     ],
 )

@@ -32,7 +32,7 @@ def test_only_what_was_asked_is_judged():
 
 
 def test_results_of_another_suite_are_refused():
-    with pytest.raises(InvalidInput, match="does not ask"):
+    with pytest.raises(InvalidInput, match="not in small"):
         Report.from_results(SUITE, QUESTIONS, {**RESULTS, "stranger": REFUSAL})
 
 
@@ -46,7 +46,7 @@ def test_a_report_reads_as_lines_with_what_changed():
 
 
 def test_a_report_of_nothing_can_be_read():
-    assert "answered by nobody" in [*Report.from_results(SUITE, QUESTIONS, {}).lines()]
+    assert "answered by no model" in [*Report.from_results(SUITE, QUESTIONS, {}).lines()]
 
 
 def test_comparison_is_told_as_json_too():

@@ -30,7 +30,7 @@ def test_another_byte_is_another_digest(tmp_path):
         ("nonsense", "line 4: the line: Invalid JSON"),
         ('{"question": "no id?"}', "line 4: id: Field required"),
         ('{"id": "d", "question": 5}', "line 4: question: "),
-        ('{"id": "q1", "question": "again?"}', "the id 'q1' is there twice"),
+        ('{"id": "q1", "question": "again?"}', "duplicate id 'q1'"),
     ],
 )
 def test_a_bad_line_is_refused_with_its_number(tmp_path, line, expected):

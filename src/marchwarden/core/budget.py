@@ -1,4 +1,4 @@
-"""Budget: what one run may still spend. An accumulator of recorded steps; it reads no clock and does no work."""
+"""Budget: what one run may still spend. It adds up recorded steps and reads no clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ CHARACTERS_PER_TOKEN: Final = 4
 
 
 def tokens_in(text: str) -> int:
-    """What a text counts against a token budget where no model says otherwise."""
+    """Estimate the tokens of a text where no model reports a count."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a mind may spend on one thought, and the loop on one round."""
+    """Limits for one thought of a mind or one round of the loop."""
 
     tokens: int
     sources: int
@@ -29,8 +29,8 @@ class Allowance:
 class Budget:
     """Iterations, tokens, sources and seconds, none of which can be exceeded.
 
-    A part of the tokens is reserved for the conclusion from the start. `shortages` lists what was left undone
-    because something ran out; the run is exhausted exactly when that list is not empty.
+    Part of the tokens is reserved for the conclusion from the start. `shortages` lists the work that was skipped
+    because a limit was reached; the budget is exhausted if and only if that list is not empty.
     """
 
     def __init__(self, limits: ResearchConstraints, *, wall_time_sec: float, conclusion_tokens: int = 0) -> None:
@@ -48,7 +48,7 @@ class Budget:
         return bool(self.shortages)
 
     def left(self) -> Allowance:
-        """What may be spent now, the conclusion's share kept back."""
+        """Return what may be spent now, without the reserve for the conclusion."""
         return Allowance(
             tokens=max(self.limits.token_budget - self.tokens_used - self.reserve, 0),
             sources=self.limits.max_sources - self.sources_used,
@@ -57,7 +57,7 @@ class Budget:
         )
 
     def left_to_conclude(self) -> Allowance:
-        """What the conclusion may spend: everything that is left."""
+        """Return what the conclusion may spend: everything that is left."""
         left = self.left()
         tokens = self.limits.token_budget - self.tokens_used
         return Allowance(tokens=tokens, sources=left.sources, iterations=left.iterations, seconds=left.seconds)
@@ -67,20 +67,20 @@ class Budget:
         self.iterations_run += 1
 
     def take_sources(self, wanted: int) -> int:
-        """How many of the wanted sources may be fetched; they count as used."""
+        """Return how many of the wanted sources may be fetched, and count them as used."""
         granted = min(wanted, self.limits.max_sources - self.sources_used)
         self.sources_used += granted
         return granted
 
     def charge(self, tokens: int, allowed: Allowance, what: str) -> None:
-        """Book what a thought cost. Whoever reports more than was allowed ends the spending."""
+        """Charge the cost of a thought. A cost above its allowance uses up everything except the reserve."""
         self.tokens_used += min(max(tokens, 0), allowed.tokens)
         if tokens > allowed.tokens:
             self.run_short(f"{what} reported {tokens} tokens, {allowed.tokens} were allowed")
             self.tokens_used = max(self.tokens_used, self.limits.token_budget - self.reserve)
 
     def at(self, elapsed: float) -> None:
-        """Move the clock to what a recorded step says; steps that ran side by side may arrive in any order."""
+        """Advance the clock to the time of a recorded step. Parallel steps may arrive in any order."""
         self.elapsed = max(self.elapsed, elapsed)
 
     def run_short(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The name of some bytes: their SHA-256."""
+"""SHA-256 digests that name content in archive and traces."""
 
 import hashlib
 

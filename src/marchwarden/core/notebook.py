@@ -1,4 +1,4 @@
-"""The working memory of one run, and the nouns in it. Nothing here reads a clock, a disk or a network."""
+"""The working memory of one run and its data types. Does not access clock, disk or network."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ _EVIDENCE_ID: Final = re.compile(r"p([1-9]\d{0,6})(?:\.s([1-9]\d{0,6})(?:-s([1-9
 
 @dataclass(frozen=True)
 class Query:
-    """One thing to search for, which aspect of the question it serves, and where and how hard to look.
+    """A search: its text, the aspect of the question it serves, the domains to search and the depth.
 
-    `question` is what the run was asked, for a source that understands whole questions.
+    `question` is the question of the run, for sources that understand whole questions.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Hit:
-    """A place a search points at. `score` is relative to the best hit of its query, which has 1."""
+    """A search result. `score` is relative to the best hit of the query, which has 1."""
 
     locator: str
     title: str = ""
@@ -44,7 +44,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Mark:
-    """From `start` on, the text belongs to `fragment`: `page=3`."""
+    """The start of a section in the text, with its URL fragment, such as `page=3`."""
 
     start: int
     fragment: str
@@ -52,7 +52,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Link:
-    """Where a document points, and the words it says so with."""
+    """A link in a document, with its text."""
 
     url: str
     text: str = ""
@@ -60,9 +60,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Document:
-    """Something fetched: the bytes as they came, and the clean text that offsets point into.
+    """A fetched document: the original bytes, and the extracted text that offsets refer to.
 
-    A document of lines (`lines=True`) is located by line numbers; one with marks by its marks; any other as a whole.
+    Locators name lines if `lines=True`, otherwise the nearest mark, otherwise the whole document.
     """
 
     source: str
@@ -88,7 +88,7 @@ class Document:
         return digest(self.text.encode())
 
     def locate(self, start: int, end: int) -> str:
-        """A locator a person can follow to these characters."""
+        """Return a locator that leads a reader to these characters."""
         if self.lines:
             first, last = self.text.count("\n", 0, start) + 1, self.text.count("\n", 0, end) + 1
             return f"{self.locator}#L{first}" if first == last else f"{self.locator}#L{first}-L{last}"
@@ -98,7 +98,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A span of one document's text, cut out of it and never written."""
+    """A span of a document's text, always cut from the document and never composed."""
 
     document: Document
     start: int
@@ -123,7 +123,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to search for first, and the aspects an answer must cover."""
+    """The first searches, and the aspects an answer must cover."""
 
     queries: tuple[Query, ...]
     aspects: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Finding:
-    """A piece of evidence that bears on an aspect of the question, and how well (0 to 1)."""
+    """Evidence for an aspect of the question, with its relevance (0 to 1)."""
 
     evidence: str
     relevance: float
@@ -141,9 +141,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a mind made of some passages: what it found, what it would search for next, and whether it has enough.
+    """The result of reading passages: findings, further searches, and whether the evidence is sufficient.
 
-    `unread`: ids of passages it was given and could not take in with what it was allowed. They wait for another round.
+    `unread`: ids of passages that did not fit the allowance. They are offered again in a later round.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -155,7 +155,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the answer and the ids of the evidence that carries it."""
+    """One statement of the answer and the ids of the evidence that supports it."""
 
     text: str
     evidence: tuple[str, ...]
@@ -164,7 +164,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two pieces of evidence that do not agree about the same thing."""
+    """Two pieces of evidence that disagree on the same topic."""
 
     topic: str
     kind: Literal["figure", "date", "polarity", "name"]
@@ -175,10 +175,10 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Draft:
-    """A conclusion as a mind gives it: claims that point at evidence. `match`: how well they meet the question.
+    """A mind's conclusion: claims that cite evidence. `match`: how well they answer the question.
 
-    `see_also`: what touches the question and answers no part of it. `left_undone`: what it would have done with more
-    tokens, in words; empty when they sufficed.
+    `see_also`: related evidence that answers no part of the question. `left_undone`: describes the work skipped for
+    lack of tokens; empty if nothing was skipped.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -192,7 +192,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a provider billed for a thought, all attempts together. `input` does not include what caches served."""
+    """Tokens billed for all attempts of a thought. `input` does not include cached tokens."""
 
     input: int = 0
     output: int = 0
@@ -214,7 +214,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Thought(Generic[T]):
-    """What a mind answers: the value, what it cost, and, where a model was asked, its bill and the raw exchange."""
+    """A mind's answer: the value and its cost; if a model was called, also its usage and the raw exchange."""
 
     value: T
     tokens: int = 0
@@ -226,8 +226,8 @@ class Thought(Generic[T]):
 class Notebook:
     """Everything one run has learned so far. Passages are numbered in the order documents were added.
 
-    `guide` is what the source says about how it wants to be asked: the words of a stranger, like any document.
-    `numbering` is the same for the same texts cut at the same places: only then does an id mean the same evidence.
+    `guide` is the source's description of its query language. It is untrusted, like any document.
+    `numbering` is equal only for the same texts split at the same places: only then do ids mean the same evidence.
     """
 
     question: str
@@ -243,7 +243,7 @@ class Notebook:
     numbering: str = ""
 
     def add(self, document: Document) -> Sequence[Passage]:
-        """Take a document in; its passages get the next numbers."""
+        """Add a document; its passages get the next numbers."""
         added = split(document.text, document.layout, first=len(self.passages) + 1, document=len(self.documents))
         self.documents.append(document)
         self.passages.extend(added)
@@ -272,7 +272,7 @@ class Notebook:
         return self.excerpt(evidence).document
 
     def excerpt(self, evidence: str) -> Excerpt:
-        """Cut the evidence out of its document: `p3.s2` is a sentence, `p3.s2-s4` several, `p3` a whole passage."""
+        """Return the text span of an evidence id: `p3.s2` is a sentence, `p3.s2-s4` several, `p3` a passage."""
         found = self._find(evidence)
         if found is None:
             raise KeyError(evidence)
@@ -282,7 +282,7 @@ class Notebook:
         return Excerpt(found.document, found.start, found.start + len(text.rstrip()), cut=True)
 
     def joined(self, evidence: Iterable[str]) -> tuple[str, ...]:
-        """The same evidence, sentences that follow on one another as one, as long as it stays whole."""
+        """Merge consecutive sentences into one id, as long as the merged excerpt can be cited without a cut."""
         joined: list[str] = []
         for each in evidence:
             joined_id = _joined_id(joined[-1], each) if joined else None
@@ -293,7 +293,7 @@ class Notebook:
         return tuple(joined)
 
     def _is_citable(self, evidence: str) -> bool:
-        """Whether it can be cited as it stands: nothing must be cut from it, and nothing is missing in the source."""
+        """Whether the excerpt is short enough to cite in full and spans no break in the source."""
         found = self._find(evidence)
         return found is not None and len(found.verbatim) <= MAX_EXCERPT and not BREAK.search(found.verbatim)
 
@@ -312,7 +312,7 @@ class Notebook:
 
 
 def _joined_id(one: str, other: str) -> str | None:
-    """The id of both, if the other is the sentence right after the one, or after the last of several."""
+    """Return the id of both spans, if `other` directly follows `one` in the same passage."""
     before, after = _EVIDENCE_ID.fullmatch(one), _EVIDENCE_ID.fullmatch(other)
     if before is None or after is None or not before[2] or not after[2]:
         return None

@@ -1,7 +1,7 @@
-"""Text cut into passages and sentences, each a span of characters with a short id.
+"""Split text into passages and sentences: character spans with short ids.
 
-Every letter and digit of a text stands in exactly one sentence, every sentence in exactly one passage. Knows nothing
-of documents, ranking or questions.
+Every letter and digit of a text is in exactly one sentence, and every sentence is in exactly one passage. Knows nothing
+about documents, ranking or questions.
 """
 
 import re
@@ -13,7 +13,7 @@ from marchwarden.contract import CUT
 from marchwarden.text.sanitize import TEAR
 
 Layout = Literal["prose", "lines", "table"]
-"""`lines`: each line stands for itself (code, logs). `table`: likewise, and the first line names the columns."""
+"""`lines`: each line is separate (code, logs). `table`: likewise, and the first line names the columns."""
 
 LONGEST_SENTENCE: Final = 480
 FULL_PASSAGE: Final = 700
@@ -21,7 +21,7 @@ PASSAGE_MAY_END: Final = 400
 LONGEST_BLOCK: Final = 20_000
 LONGEST_HEADING: Final = 100
 BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
-"""Where no excerpt goes across: something is missing there, or the source says so by our own mark."""
+"""No excerpt crosses these places: text is missing there, or the source contains our own cut mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _BLOCK_START: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
@@ -39,7 +39,7 @@ _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 @dataclass(frozen=True)
 class Sentence:
-    """The smallest piece of evidence. A heading is a sentence too, though seldom an answer."""
+    """The smallest unit of evidence. Headings are sentences too."""
 
     id: str
     start: int
@@ -49,7 +49,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """A few sentences that stand together under one heading, in one document of a run."""
+    """A few consecutive sentences under one heading of a document."""
 
     id: str
     document: int
@@ -70,7 +70,7 @@ class _Block:
 
 
 def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int = 0) -> list[Passage]:
-    """The passages of a text, numbered from `first` on."""
+    """Split a text into passages, numbered from `first`."""
     passages: list[Passage] = []
     heading = _first_line(text) if layout == "table" else ""
     pending: list[tuple[int, int, bool]] = []
@@ -102,12 +102,12 @@ def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int 
 
 
 def looks_like_a_row(line: str) -> bool:
-    """Whether bars part it into cells, as in a table; a line of a table has such a neighbour."""
+    """Whether bars separate the line into cells. A table has at least two such lines in a row."""
     return "|" in line and _BAR.search(line) is not None
 
 
 def is_marked(text: str, heading: Sentence) -> bool:
-    """Whether it is written as a heading, and not only taken for one because it stands alone."""
+    """Whether a heading is marked as one in the text, rather than guessed from a short separate line."""
     below = text[heading.end : heading.end + 2 * LONGEST_HEADING].lstrip(" \t").removeprefix("\n").partition("\n")[0]
     return text.startswith("#", heading.start) or _UNDERLINE.fullmatch(below) is not None
 
@@ -141,7 +141,7 @@ def _line_blocks(text: str) -> Iterator[_Block]:
 
 
 def _prose_blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs end at an empty line; a list item, a table row, a line of code and a heading stand for themselves."""
+    """Yield paragraphs, which end at empty lines, and separate blocks for list items, rows, code lines and headings."""
     lines = [line.span() for line in _LINE.finditer(text) if line[0]]
     block_start: int | None = None
     fenced = False
@@ -167,7 +167,7 @@ def _prose_blocks(text: str) -> Iterator[_Block]:
 
 
 def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
-    """A line parted by bars, next to another."""
+    """Whether the line and one of its neighbours are separated into cells by bars."""
     if not looks_like_a_row(text[slice(*lines[at])]):
         return False
     neighbours = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
@@ -175,7 +175,7 @@ def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
 
 
 def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:
-    """A marked line, an underlined one, or a short line on its own that ends like no sentence."""
+    """Whether the line is marked, underlined, or short, separate and without sentence punctuation at the end."""
     line = text[slice(*lines[at])].strip()
     if len(line) > LONGEST_HEADING:
         return False
@@ -191,7 +191,7 @@ def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: 
 
 
 def _is_code(text: str, lines: list[tuple[int, int]], at: int) -> bool:
-    """Whether it is indented below a line that announces code."""
+    """Whether the line is indented below a line that introduces code."""
     if not text[lines[at][0]].isspace():
         return False
     above = (text[slice(*lines[near])].strip() for near in range(at - 1, -1, -1))
@@ -200,7 +200,7 @@ def _is_code(text: str, lines: list[tuple[int, int]], at: int) -> bool:
 
 
 def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    # Imported here because its model takes 75 ms to load, which `--help` must not pay.
+    # Imported here because its model takes 75 ms to load, which would slow down `--help`.
     from nupunkt import sent_spans
 
     for from_, to in _windows(text, block.start, block.end):
@@ -210,9 +210,9 @@ def _sentences(text: str, block: _Block) -> Iterator[tuple[int, int]]:
 
 
 def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """A sentence that goes on in small letters was no end: `Panic! at the Disco` is one name, not two sentences.
+    """Join sentences that were split too early.
 
-    Nor is one that goes on between brackets: `No limit by itself. (Default 100)`.
+    The next part starts in lower case, as in `Panic! at the Disco`, or is in brackets, as in `No limit. (Default 100)`.
     """
     current: tuple[int, int] | None = None
     for start, end in spans:
@@ -228,7 +228,7 @@ def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A block in pieces a sentence splitter can swallow, cut at white space where there is some."""
+    """Split a long block into pieces for the sentence splitter, at white space if possible."""
     while end - start > LONGEST_BLOCK:
         at = text.rfind(" ", start + LONGEST_BLOCK // 2, start + LONGEST_BLOCK)
         at = at if at > 0 else start + LONGEST_BLOCK
@@ -238,9 +238,9 @@ def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence whole, or, when it is torn, its pieces; those longer than an excerpt may be by their clauses.
+    """Split a sentence at breaks, and pieces that are too long for an excerpt at clause ends.
 
-    It is torn, too, where it holds the mark of a cut by itself: in an excerpt that mark is ours alone.
+    Our cut mark in the source counts as a break, because in an excerpt it must mean our own cut.
     """
     for gap in BREAK.finditer(text, start, end):
         yield from _clauses(text, *_trim(text, start, gap.start()))

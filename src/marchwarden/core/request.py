@@ -1,4 +1,4 @@
-"""Refusals: what a caller asked for, checked, or one line that says what is allowed. Knows the contract only."""
+"""Validate requests. Errors are one line that says what is allowed. Knows only the contract."""
 
 import json
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ _SAYINGS: Final[Mapping[str, str]] = {
 
 
 def parse_request(arguments: Mapping[str, object]) -> ResearchRequest:
-    """The request in these arguments, or `InvalidInput` with the line that says what is allowed."""
+    """Validate the arguments of a request. Raises `InvalidInput` with one line that says what is allowed."""
     try:
         request = ResearchRequest.model_validate(dict(arguments))
-        # Pydantic looks inside a string only where it has a length to measure; lone surrogates hide in the others.
+        # Pydantic checks the encoding only of strings with a length limit; this finds lone surrogates in the others.
         json.dumps(arguments, ensure_ascii=False, default=str).encode()
     except ValidationError as error:
         raise InvalidInput(refusal(error)) from None
@@ -45,7 +45,7 @@ def parse_request(arguments: Mapping[str, object]) -> ResearchRequest:
 
 
 def refusal(error: ValidationError) -> str:
-    """Every complaint of a failed check on one line: `depth must be 'shallow', 'balanced' or 'deep', not 'x'`."""
+    """Format all validation errors on one line: `depth must be 'shallow', 'balanced' or 'deep', not 'x'`."""
     complaints = [_complaint(error.title, detail) for detail in error.errors(include_url=False)]
     more = len(complaints) - MOST_COMPLAINTS
     return "; ".join(complaints[:MOST_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
@@ -65,7 +65,7 @@ def _complaint(model: str, detail: ErrorDetails) -> str:
 
 
 def _quoted(value: object) -> str:
-    """What was given, shortened and in plain ASCII: it may hold anything."""
+    """Return the value shortened and in plain ASCII, because it is untrusted."""
     shown = ascii(value[: LONGEST_QUOTE + 1] if isinstance(value, str) else value)
     return shown if len(shown) <= LONGEST_QUOTE else shown[:LONGEST_QUOTE] + "..."
 

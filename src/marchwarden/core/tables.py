@@ -1,4 +1,4 @@
-"""Tables in a text, their rows read with the names of the columns. Knows nothing of questions."""
+"""Find tables in a text and read their rows with column names. Knows nothing about questions."""
 
 import csv
 import re
@@ -11,10 +11,10 @@ from typing import Final
 from marchwarden.core.passages import Layout, looks_like_a_row
 
 LONGEST_LINE: Final = 1000
-"""What is longer is no row that could be told."""
+"""Longer lines are not treated as rows."""
 MOST_HEADER_LINES: Final = 4
 SAMPLED_ROWS: Final = 5
-"""Rows that a header is held against."""
+"""Number of rows that a header is compared with."""
 LONGEST_NUMBER: Final = 40
 
 _SEPARATORS: Final = "\t;,"
@@ -24,7 +24,7 @@ _NUMBER: Final = re.compile(r"\W*(?!(?:1[5-9]|20)\d\d\W*$)\d[\d.,\s]*\W*")
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one column of a row, what that column is called, and where the lines begin that say so."""
+    """A cell: the column name, the value, and the offsets of the lines that name the column."""
 
     column: str
     value: str
@@ -33,20 +33,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """What a row is about, and its other cells, the empty ones left out."""
+    """A row: its label and its other non-empty cells."""
 
     label: str
     cells: tuple[Cell, ...]
 
     @property
     def text(self) -> str:
-        """As one would say it: `Ferries, 2019: 44,100; 2018: 56,700`."""
+        """The row as text: `Ferries, 2019: 44,100; 2018: 56,700`."""
         cells = "; ".join(f"{cell.column}: {cell.value}" if cell.column else cell.value for cell in self.cells)
         return f"{self.label}, {cells}" if self.label else cells
 
 
 class Tables:
-    """The tables of one text that name their columns. A row is read when it is asked for."""
+    """The tables of a text that name their columns. Rows are parsed on demand."""
 
     def __init__(self, text: str, layout: Layout) -> None:
         self._text = text
@@ -55,42 +55,42 @@ class Tables:
 
     @property
     def headers(self) -> frozenset[int]:
-        """Where the lines begin that name columns."""
+        """Offsets of the lines that name columns."""
         tables = [*self._bar_tables.values(), *([self._single_table] if self._single_table else [])]
         return frozenset[int]().union(*(table.header for table in tables))
 
     def row(self, start: int, end: int) -> Row | None:
-        """The row that is these characters; none where they are no whole row of a table."""
+        """Return the row at this span, or None if the span is not a complete row of a table."""
         table, line = self._table_at(start), self._line(start, end)
         return table.row(line) if table and line and start not in table.header else None
 
     def is_heading(self, start: int, end: int) -> bool:
-        """Whether these characters only say what columns, or the rows below, are called."""
+        """Whether the span only names columns or the rows below it."""
         table, line = self._table_at(start), self._line(start, end)
         return bool(table and (start in table.header or (line and not any(table.cells(line)[1:]))))
 
     def is_line(self, start: int, end: int) -> bool:
-        """Whether these characters are all that stands in their line."""
+        """Whether the span is a complete line."""
         return self._line(start, end) is not None
 
     def _table_at(self, start: int) -> "_Table | None":
         return self._bar_tables.get(start, self._single_table)
 
     def _line(self, start: int, end: int) -> str | None:
-        """The line that these characters fill. Looks no farther around them than their line might reach."""
+        """Return the line if the span fills it. Looks at most `LONGEST_LINE` characters around the span."""
         before = self._text[max(start - LONGEST_LINE, 0) : start].rpartition("\n")[2]
         after = self._text[end : end + LONGEST_LINE].partition("\n")[0]
         return None if (before + after).strip() else f"{before}{self._text[start:end]}{after}"
 
 
 def join_cells(line: str) -> str:
-    """A line of separated values with bars between its cells, so that no two numbers look like one."""
+    """Return a line of separated values with bars between its cells, so that two numbers do not look like one."""
     return " | ".join(_split_values(line, _separator(line)))
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line as it is written, and where the first thing in it stands."""
+    """A line, and the offset of its first non-blank character."""
 
     start: int
     written: str
@@ -98,7 +98,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Column:
-    """What a column is called, and where the lines begin that say so."""
+    """A column name, and the offsets of the lines that name it."""
 
     name: str
     named_at: tuple[int, ...]
@@ -106,14 +106,14 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Table:
-    """How its lines are cut into cells, what its columns are called, and where its header lines begin."""
+    """How to split lines into cells, the columns, and the offsets of the header lines."""
 
     cells: Callable[[str], list[str]]
     columns: Sequence[_Column]
     header: frozenset[int]
 
     def row(self, line: str) -> Row | None:
-        """None for a line with more cells than columns, and for one with nothing but a label."""
+        """Parse a row. Return None if it has more cells than columns or only a label."""
         label, *others = self.cells(line)
         if len(others) >= len(self.columns):
             return None
@@ -123,7 +123,7 @@ class _Table:
 
 
 def _separated_values(text: str) -> _Table | None:
-    """The first line names the columns, if it is of another kind than those below."""
+    """Parse separated values. The first line is the header if it differs in kind from the lines below."""
     lines = list(islice((line for line in _lines(text) if line.written.strip()), SAMPLED_ROWS + 1))
     if not lines or any(len(line.written) > LONGEST_LINE for line in lines):
         return None
@@ -144,7 +144,7 @@ def _rows_with_bars(text: str) -> Iterator[tuple[int, _Table]]:
 
 
 def _count_header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]) -> int:
-    """Where no rule parts them from the rest: those above the first row of figures, or the first."""
+    """Count header lines without a rule: the lines above the first row with numbers, and at least one."""
     for at, line in enumerate(rows[: MOST_HEADER_LINES + 1]):
         label, *others = cells(line.written)
         if label and any(map(_is_number, others)):
@@ -153,7 +153,7 @@ def _count_header_lines(rows: Sequence[_Line], cells: Callable[[str], list[str]]
 
 
 def _differs_from_body(header: Sequence[_Line], body: Sequence[_Line], cells: Callable[[str], list[str]]) -> bool:
-    """Whether it says nothing in front, or is written otherwise than all that stands below it in some column."""
+    """Whether the header has an empty first cell, or differs in kind from all cells below it in some column."""
     names = cells(header[-1].written)
     columns = zip_longest(*(cells(line.written) for line in body), fillvalue="")
     below = [{_kind(value) for value in column if value} for column in columns]
@@ -161,13 +161,13 @@ def _differs_from_body(header: Sequence[_Line], body: Sequence[_Line], cells: Ca
 
 
 def _kind(cell: str) -> str:
-    """A figure, a word with a capital, one without, or anything else."""
+    """Classify a cell: number, capitalised word, lower-case word or other."""
     first = cell[:1]
     return "figure" if _is_number(cell) else "capital" if first.isupper() else "small" if first.islower() else "other"
 
 
 def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table | None:
-    """None where the header is none: it is too long, names no column, or holds figures like any row."""
+    """Build the table. Return None if the header is too long, names no column or contains numbers."""
     if any(len(line.written) > LONGEST_LINE for line in header):
         return None
     lines = [cells(line.written) for line in header]
@@ -183,7 +183,7 @@ def _table(header: Sequence[_Line], cells: Callable[[str], list[str]]) -> _Table
 
 
 def _bar_blocks(text: str) -> Iterator[list[_Line]]:
-    """Lines with bars that stand together, two at least."""
+    """Yield groups of at least two consecutive lines with bars."""
     run: list[_Line] = []
     for line in _lines(text):
         if len(line.written) <= LONGEST_LINE and looks_like_a_row(line.written):
@@ -195,7 +195,7 @@ def _bar_blocks(text: str) -> Iterator[list[_Line]]:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """The last one is empty."""
+    """Yield all lines. The last one is empty."""
     for match in _LINE.finditer(text):
         written = match[0].removesuffix("\n")
         yield _Line(match.start() + len(written) - len(written.lstrip()), written)
@@ -226,7 +226,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    """Whether it is a number, and no year: no column is called so."""
+    """Whether the cell is a number other than a year: years can be column names, other numbers cannot."""
     return len(cell) <= LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
 
 

@@ -1,1 +1,1 @@
-"""Evaluation: researchers asked questions whose answers are known, and what they answered, measured."""
+"""Measure researchers on questions with known answers."""

@@ -1,4 +1,4 @@
-"""Calibration: how well confidence foretells being right. Takes pairs of both and knows nothing of results."""
+"""Calibration: how well confidence predicts correctness. Knows nothing about results."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ BINS: Final = 10
 
 @dataclass(frozen=True)
 class ConfidenceOutcome:
-    """How sure somebody was, and whether it was so."""
+    """The confidence of an answer, and whether it was right."""
 
     confidence: float
     right: bool
@@ -17,7 +17,7 @@ class ConfidenceOutcome:
 
 @dataclass(frozen=True)
 class Bin:
-    """The outcomes with a confidence from `low` up to `high`: how many, how sure they were, how often right."""
+    """The outcomes with a confidence from `low` to `high`: count, mean confidence and share of right answers."""
 
     low: float
     high: float
@@ -31,13 +31,13 @@ class Bin:
 
 
 def reliability(outcomes: Iterable[ConfidenceOutcome], bins: int = BINS) -> tuple[Bin, ...]:
-    """The bins of equal width that hold anything, from unsure to sure."""
+    """Return the non-empty bins of equal width, lowest confidence first."""
     known = tuple(outcomes)
     return tuple(_filled_bins(known, bins))
 
 
 def calibration_error(outcomes: Sequence[ConfidenceOutcome], bins: int = BINS) -> float | None:
-    """The expected calibration error: the gap between confidence and truth, a bin weighed by what it holds."""
+    """Return the expected calibration error: the mean gap between confidence and accuracy, weighted by bin size."""
     if not outcomes:
         return None
     return sum(each.count * each.gap for each in reliability(outcomes, bins)) / len(outcomes)

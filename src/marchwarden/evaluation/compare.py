@@ -1,4 +1,4 @@
-"""Comparing: two runs over the same questions. Paired bootstrap intervals of what differs, and what flipped."""
+"""Compare two runs over the same questions: paired bootstrap intervals of the differences, and flipped questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TAIL: Final = 0.025
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much a figure grew, and the interval that holds 95 of 100 resampled differences."""
+    """The change of a figure, with the interval that contains 95% of the resampled differences."""
 
     name: str
     before: float
@@ -30,13 +30,13 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A question that one run did well and the other did not."""
+    """A question that one run answered well and the other did not."""
 
     question: SuiteQuestion
     now_good: bool
@@ -46,7 +46,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class SuiteComparison:
-    """What became of the questions that both runs answered."""
+    """The comparison of two runs over the questions that both answered."""
 
     questions: int
     differences: tuple[Difference, ...]
@@ -83,7 +83,7 @@ class SuiteComparison:
 def compare_judgements(
     before: Judgements, after: Judgements, resamples: int = RESAMPLES, seed: int = SEED
 ) -> SuiteComparison:
-    """Two runs side by side. The same seed gives the same intervals, always."""
+    """Compare two runs. The same seed always gives the same intervals."""
     known = {str(each.question.id): each for each in before}
     pairs = [(known[name], each) for each in after if (name := str(each.question.id)) in known]
     old, new = [one for one, _ in pairs], [other for _, other in pairs]
@@ -93,7 +93,7 @@ def compare_judgements(
 
 
 def _draws(count: int, resamples: int, seed: int) -> Iterator[Sequence[int]]:
-    generator = Random(seed)  # noqa: S311 - chance that anybody can repeat is what is wanted
+    generator = Random(seed)  # noqa: S311 - reproducible, not cryptographic
     for _ in range(resamples if count else 0):
         yield generator.choices(range(count), k=count)
 

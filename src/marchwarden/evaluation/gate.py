@@ -1,4 +1,4 @@
-"""The gate: figures that may not get worse, over a suite that may not change. Lowering one is a deliberate act."""
+"""Quality gates: limits for the figures of a run over an unchanged suite. Lower them only deliberately."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,16 +15,16 @@ from marchwarden.evaluation.report import Report, format_figure
 
 @dataclass(frozen=True)
 class Gate:
-    """What a run over a suite must reach and may not exceed, and the digest of the suite that this was set on."""
+    """Floors and ceilings for the figures of a suite, and the digest of the suite they were set on."""
 
     digest: str
     floors: Mapping[str, float] = field(default_factory=dict)
     ceilings: Mapping[str, float] = field(default_factory=dict)
 
     def breaches(self, report: Report) -> Iterator[str]:
-        """Every reason not to let this run pass, a line each."""
+        """Yield one line for every violated limit."""
         if report.digest != self.digest:
-            yield f"the suite is another one: {report.digest}, and the gate was set on {self.digest}"
+            yield f"the suite has changed: its digest is {report.digest}, the gate was set on {self.digest}"
         found = report.figures
         for name, floor in self.floors.items():
             value = found[name]
@@ -40,22 +40,22 @@ _GATES: Final = TypeAdapter(dict[str, Gate])
 
 
 def load_gate(suite: str) -> Gate:
-    """The gate of a suite that is shipped."""
+    """Load the gate of a shipped suite."""
     text = files("marchwarden.evaluation").joinpath("gates.toml").read_text(encoding="utf-8")
     gates = parse_gates(text)
     if suite not in gates:
-        raise InvalidInput(f"no gate is set for {suite!r}; there is one for {', '.join(sorted(gates))}")
+        raise InvalidInput(f"no gate for the suite {suite!r}; available: {', '.join(sorted(gates))}")
     return gates[suite]
 
 
 def parse_gates(text: str) -> Mapping[str, Gate]:
-    """The gates of a TOML text, a table for each suite. A floor under a figure that nobody measures is a mistake."""
+    """Parse gates from TOML, one table per suite. Limits for unknown figures are an error."""
     try:
         gates = _GATES.validate_python(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise InvalidInput(f"this is not a table of gates: {str(error).splitlines()[0]}") from error
+        raise InvalidInput(f"invalid gates file: {str(error).splitlines()[0]}") from error
     unknown = {name for gate in gates.values() for name in (*gate.floors, *gate.ceilings)}
     unknown -= {measure.name for measure in MEASURES}
     if unknown:
-        raise InvalidInput(f"nothing of this name is measured: {', '.join(sorted(unknown))}")
+        raise InvalidInput(f"unknown figures in the gates file: {', '.join(sorted(unknown))}")
     return gates

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no address, and nothing from outside unescaped."""
+"""Render a report as one self-contained HTML page: no scripts, no links, all foreign text escaped."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -22,7 +22,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render_page(report: Report) -> str:
-    """The whole page. Everything that a suite or a researcher wrote is shown as text."""
+    """Return the page. Text from suites and researchers is escaped."""
     title = _text(f"{report.suite}: {len(report.judgements)} questions")
     body = "\n".join(_sections(report))
     return (
@@ -34,7 +34,7 @@ def render_page(report: Report) -> str:
 
 
 def _sections(report: Report) -> Iterator[str]:
-    minds = _text(", ".join(report.minds) or "nobody")
+    minds = _text(", ".join(report.minds) or "no model")
     yield f"<p>Answered by {minds}. Suite <code>{_text(report.digest)}</code>.</p>"
     yield from _figures(report)
     yield "<h2>Reliability</h2>" + reliability_curve(report.bins)
@@ -42,7 +42,7 @@ def _sections(report: Report) -> Iterator[str]:
     yield _table(("confidence", "answers", "mean", "right"), (map(str, each) for each in bins))
     if report.kinds:
         kinds = ((each.name, str(each.questions), format_figure(each.good / each.questions)) for each in report.kinds)
-        yield "<h2>Kinds of questions</h2>" + _table(("kind", "questions", "done well"), kinds)
+        yield "<h2>Kinds of questions</h2>" + _table(("kind", "questions", "answered well"), kinds)
     if report.comparison:
         yield from _comparison(report.comparison)
     yield "<h2>Questions</h2>" + _table(
@@ -56,7 +56,7 @@ def _figures(report: Report) -> Iterator[str]:
         known = [measure for measure in MEASURES if measure.group == group and found[measure.name] is not None]
         if known:
             rows = ((each.name, format_figure(found[each.name]), each.description) for each in known)
-            yield f"<h2>{_text(group)}</h2>" + _table(("figure", "value", "says"), rows)
+            yield f"<h2>{_text(group)}</h2>" + _table(("figure", "value", "meaning"), rows)
 
 
 def _comparison(comparison: SuiteComparison) -> Iterator[str]:

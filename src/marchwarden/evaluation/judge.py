@@ -1,7 +1,7 @@
-"""Judging: one result held against what the suite knows about its question. Figures over many are made elsewhere.
+"""Judge one result by what the suite knows about its question. `metrics` computes figures over many judgements.
 
-What a reader gets counts, so length is bounded: the answer is looked for in the first characters of the answer and of
-the excerpts, in their order, and gold documents among the first citations.
+Only the part that a reader sees first counts: the first characters of the answer and of the excerpts, in order, and
+the first citations.
 """
 
 import re
@@ -31,7 +31,7 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 @dataclass(frozen=True)
 class Judgement:
-    """How one result did on one question. `None` is what the suite gives nothing to judge by."""
+    """The judgement of one result. `None` means that the suite has no data to judge by."""
 
     question: SuiteQuestion
     confidence: float
@@ -53,7 +53,7 @@ class Judgement:
 
     @property
     def found(self) -> bool:
-        """Whether the evidence is before the reader: by the answer or the gold words, else by the gold document."""
+        """Whether the reader sees the evidence: the answer or the gold quote, or, without those, the gold document."""
         if self.seen is None and self.quoted is None:
             return bool(self.gold_document)
         return bool(self.seen or self.quoted)
@@ -64,14 +64,14 @@ class Judgement:
 
     @property
     def good(self) -> bool | None:
-        """Whether it did what it should: found what there is, or admitted that there is nothing."""
+        """Whether the result is right: it found the evidence, or refused an unanswerable question."""
         if self.question.answerable is None:
             return None
         return self.found if self.question.answerable else self.has_gap and self.refused
 
 
 class Judge:
-    """Judges results over one suite. With an archive, excerpts from outside the suite are held against that."""
+    """Judges results for one suite. Excerpts from other documents are checked against the archive, if given."""
 
     def __init__(self, suite: Suite, archive: Archive | None = None) -> None:
         self._ids: Mapping[str, Id] = {name: document.id for name, document in suite.files().items()}
@@ -108,7 +108,7 @@ class Judge:
         )
 
     def _is_verbatim(self, citation: Citation) -> bool:
-        """Whether the excerpt stands in the document it names: the suite's own, or one the run archived."""
+        """Whether the excerpt occurs in the document it names, from the suite or from the archive."""
         words = _excerpt_text(citation)
         text = self._texts.get(_file_name(citation))
         if text is None:
@@ -129,13 +129,13 @@ def collapse_spaces(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Lower case words without punctuation and articles, between blanks: `in` then finds whole words only."""
+    """Return lower-case words without punctuation and articles, between spaces, so that `in` finds whole words only."""
     words = text.lower().translate(_PUNCTUATION).split()
     return f" {' '.join(word for word in words if word not in _ARTICLES)} "
 
 
 def covers(quote: str, text: str) -> bool:
-    """Whether most of the words of a quote are there."""
+    """Whether the text contains most words of a quote."""
     wanted = set(normalize(quote).split())
     return bool(wanted) and len(wanted & set(normalize(text).split())) / len(wanted) >= QUOTE_COVERAGE
 
@@ -146,7 +146,7 @@ def _contains_any(text: str, answers: Iterable[str]) -> bool | None:
 
 
 def _markers(text: str) -> set[int]:
-    # Python refuses to read numbers of thousands of digits, and so many citations there are not.
+    # Python cannot parse numbers with thousands of digits, and no result has that many citations.
     return {int(number[:_LONGEST_NUMBER]) for number in _MARKER.findall(text)}
 
 
@@ -164,7 +164,7 @@ def _reports_contradiction(result: ResearchResult) -> bool:
 
 
 def _statements(result: ResearchResult) -> tuple[int, int]:
-    """How many statements an answer makes, and how many of them their excerpts do not bear."""
+    """Return the number of statements in an answer, and how many of them their excerpts do not support."""
     if not result.citations and result.gaps and result.confidence < MIN_CONFIDENCE:
         return 0, 0
     said = [each for each in result.answer.split("\n\n") if each.strip() and each.strip() != NO_ANSWER]

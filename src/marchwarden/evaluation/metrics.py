@@ -1,4 +1,4 @@
-"""Scorers: the figures of a run, each a named measure over its judgements. Knows no results and no files."""
+"""The figures of a run, each a named measure over its judgements. Knows no results and no files."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ Better = Literal["higher", "lower", "neither"]
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure: what it is called, what it says, which way is good, and how it is made."""
+    """One figure: its name, description, better direction, and the function that computes it."""
 
     group: str
     name: str
@@ -24,18 +24,18 @@ class Measure:
 
 
 def figures(judgements: Judgements) -> Mapping[str, float | None]:
-    """Every figure by its name; None where the suite gives nothing to measure it by."""
+    """Return every figure by name; None if the suite has no data for it."""
     return {measure.name: measure.of(judgements) for measure in MEASURES}
 
 
 def outcomes(judgements: Iterable[Judgement]) -> tuple[ConfidenceOutcome, ...]:
-    """What calibration is measured by: any confidence in an answer to the unanswerable is misplaced."""
+    """Return the outcomes for calibration. Answers to unanswerable questions always count as wrong."""
     known = [each for each in judgements if each.question.answerable is not None]
     return tuple(ConfidenceOutcome(each.confidence, bool(each.question.answerable) and each.found) for each in known)
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
-    """How often one of the first scores above one of the second; ties count half."""
+    """Return how often a positive score is above a negative one; ties count half."""
     if not positive or not negative:
         return None
     ranked = sorted([(score, 1) for score in positive] + [(score, 0) for score in negative])
@@ -51,7 +51,7 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
 
 
 def percentile(values: Iterable[float], share: float) -> float | None:
-    """The smallest value that so large a share of all does not exceed."""
+    """Return the smallest value that at least this share of the values does not exceed."""
     ranked = sorted(values)
     return ranked[max(math.ceil(share * len(ranked)) - 1, 0)] if ranked else None
 
@@ -87,28 +87,28 @@ MEASURES: Final = (
     Measure(
         "Grounding",
         "verbatim",
-        "excerpts that stand word for word in the document they name",
+        "excerpts that occur word for word in the document they name",
         "higher",
         lambda all_: _ratio((each.verbatim for each in all_), (each.citations for each in all_)),
     ),
     Measure(
         "Grounding",
         "markers_valid",
-        "answers whose every marker leads to a citation",
+        "answers in which every marker refers to a citation",
         "higher",
         lambda all_: _mean(each.markers_valid for each in all_),
     ),
     Measure(
         "Grounding",
         "unsupported_statements",
-        "statements with no citation, or with a number or a name that their excerpts do not say",
+        "statements without a citation, or with a number or name that is not in their excerpts",
         "lower",
         lambda all_: _ratio((each.unsupported for each in all_), (each.statements for each in all_)),
     ),
     Measure(
         "Grounding",
         "mean_citations",
-        "citations in a result",
+        "citations per result",
         "neither",
         lambda all_: _mean(float(each.citations) for each in all_),
     ),
@@ -129,28 +129,28 @@ MEASURES: Final = (
     Measure(
         "Evidence",
         "answer_said",
-        "answerable questions whose answer stands early in the answer",
+        "answerable questions with the expected answer early in the answer",
         "higher",
         lambda all_: _mean(each.said for each in _answerable(all_)),
     ),
     Measure(
         "Evidence",
         "answer_in_excerpts",
-        "answerable questions whose answer stands in the first excerpts",
+        "answerable questions with the expected answer in the first excerpts",
         "higher",
         lambda all_: _mean(each.seen for each in _answerable(all_)),
     ),
     Measure(
         "Evidence",
         "gold_quote_in_excerpts",
-        "answerable questions whose gold sentence stands in the first excerpts",
+        "answerable questions with the gold sentence in the first excerpts",
         "higher",
         lambda all_: _mean(each.quoted for each in _answerable(all_)),
     ),
     Measure(
         "Evidence",
         "wrong_answer_said",
-        "questions with a known wrong answer that was given early in the answer",
+        "questions with a known wrong answer early in the answer",
         "lower",
         lambda all_: _mean(each.wrong_said for each in _answerable(all_)),
     ),
@@ -164,56 +164,54 @@ MEASURES: Final = (
     Measure(
         "Honesty",
         "unanswerable_admitted",
-        "unanswerable questions refused: a gap, and little confidence",
+        "unanswerable questions refused: a gap and low confidence",
         "higher",
         lambda all_: _mean(each.has_gap and each.refused for each in _unanswerable(all_)),
     ),
     Measure(
         "Honesty",
         "answerable_refused",
-        "answerable questions given little confidence",
+        "answerable questions with low confidence",
         "lower",
         lambda all_: _mean(each.refused for each in _answerable(all_)),
     ),
     Measure(
         "Contradiction",
         "contradiction_found",
-        "questions on which the documents disagree, and the result says so",
+        "questions with conflicting documents where the result reports the conflict",
         "higher",
         lambda all_: _contradiction_rate(all_, conflict=True),
     ),
     Measure(
         "Contradiction",
         "contradiction_invented",
-        "questions on which they agree, and the result says otherwise",
+        "questions without a conflict where the result reports one",
         "lower",
         lambda all_: _contradiction_rate(all_, conflict=False),
     ),
     Measure(
         "Calibration",
         "calibration_error",
-        "how far confidence is from the truth, on average",
+        "mean difference between confidence and accuracy",
         "lower",
         lambda all_: calibration_error(outcomes(all_)),
     ),
-    Measure("Cost", "mean_tokens", "tokens a question", "lower", lambda all_: _mean(each.tokens for each in all_)),
+    Measure("Cost", "mean_tokens", "tokens per question", "lower", lambda all_: _mean(each.tokens for each in all_)),
+    Measure("Cost", "total_tokens", "tokens in total", "lower", lambda all_: float(sum(each.tokens for each in all_))),
     Measure(
-        "Cost", "total_tokens", "tokens altogether", "lower", lambda all_: float(sum(each.tokens for each in all_))
-    ),
-    Measure(
-        "Latency", "mean_seconds", "seconds a question", "lower", lambda all_: _mean(each.seconds for each in all_)
+        "Latency", "mean_seconds", "seconds per question", "lower", lambda all_: _mean(each.seconds for each in all_)
     ),
     Measure(
         "Latency",
         "p50_seconds",
-        "half of the questions were answered in",
+        "median seconds per question",
         "lower",
         lambda all_: percentile((each.seconds for each in all_), 0.5),
     ),
     Measure(
         "Latency",
         "p95_seconds",
-        "nineteen of twenty were answered in",
+        "95th percentile of seconds per question",
         "lower",
         lambda all_: percentile((each.seconds for each in all_), 0.95),
     ),

@@ -1,4 +1,4 @@
-"""The reliability curve as an SVG picture: confidence to the right, truth upwards, the diagonal is honesty."""
+"""Draw the reliability curve as SVG: confidence on the x axis, accuracy on the y axis, perfect calibration diagonal."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ _STYLE: Final = "font: 12px sans-serif; fill: #333"
 
 
 def reliability_curve(bins: Sequence[Bin]) -> str:
-    """A circle for each bin, as large as what it holds, joined in order; the bar to the diagonal is its error."""
+    """Return the SVG. Each bin is a circle sized by its count; the bar to the diagonal is its error."""
     parts = "\n".join((*_frame(), *_curve(bins)))
     label = "Reliability curve: how often answers of each confidence were right"
     return (

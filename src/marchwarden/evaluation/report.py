@@ -1,4 +1,4 @@
-"""Report: everything measured about one run over one suite, as a value, as JSON and as lines to read."""
+"""Report: all figures of one run over one suite, as JSON and as text lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +20,7 @@ _LONGEST_LINE: Final = 80
 
 @dataclass(frozen=True)
 class KindOfQuestion:
-    """How the questions of one type went: how many there were, how many were done well."""
+    """The questions of one type: how many there are, and how many were answered well."""
 
     name: str
     questions: int
@@ -29,7 +29,7 @@ class KindOfQuestion:
 
 @dataclass(frozen=True)
 class Report:
-    """One run, measured. `minds` are the models its results name."""
+    """The figures of one run. `minds` are the models named in its results."""
 
     suite: str
     digest: str
@@ -45,7 +45,7 @@ class Report:
         results: Mapping[str, ResearchResult],
         archive: Archive | None = None,
     ) -> Self:
-        """Judge the results of the questions that were asked; results of others in the file are not looked at."""
+        """Judge the results of these questions. Results of other questions of the suite are ignored."""
         check_question_ids(suite, results)
         judge, wanted = Judge(suite, archive), {str(each.id): each for each in questions}
         found = {name: result for name, result in results.items() if name in wanted}
@@ -54,7 +54,7 @@ class Report:
         return cls(suite.name, suite.digest, minds, judgements)
 
     def compared_with(self, earlier: "Report") -> Self:
-        """The same, with what changed since an earlier run over the same questions."""
+        """Return the report with a comparison to an earlier run over the same questions."""
         return replace(self, comparison=compare_judgements(earlier.judgements, self.judgements))
 
     @property
@@ -76,7 +76,7 @@ class Report:
         return sum(each.question.answerable is answerable for each in self.judgements)
 
     def to_json(self) -> Mapping[str, object]:
-        """The report as plain JSON."""
+        """Return the report as plain JSON."""
         return {
             "suite": self.suite,
             "digest": self.digest,
@@ -91,10 +91,10 @@ class Report:
         }
 
     def lines(self) -> Iterator[str]:
-        """The report to read on a terminal."""
+        """Yield the report as lines for a terminal."""
         counts = f"{self.count(answerable=True)} answerable, {self.count(answerable=False)} not"
         yield f"{one_line(self.suite, 80)} ({self.digest[:19]}): {len(self.judgements)} questions, {counts}"
-        yield f"answered by {one_line(', '.join(self.minds), 120) or 'nobody'}"
+        yield f"answered by {one_line(', '.join(self.minds), 120) or 'no model'}"
         found = self.figures
         for group in dict.fromkeys(measure.group for measure in MEASURES):
             known = [measure for measure in MEASURES if measure.group == group and found[measure.name] is not None]
@@ -116,17 +116,17 @@ def format_figure(value: float | None) -> str:
 
 
 def check_question_ids(suite: Suite, results: Mapping[str, ResearchResult]) -> None:
-    """A file that answers what a suite does not ask is of another suite."""
-    strangers = sorted(results.keys() - {str(each.id) for each in suite.questions})
-    if strangers:
+    """Raise `InvalidInput` if the results contain questions that are not in the suite."""
+    unknown = sorted(results.keys() - {str(each.id) for each in suite.questions})
+    if unknown:
         raise InvalidInput(
-            f"the results answer {len(strangers)} questions that {suite.name} does not ask, "
-            f"such as {one_line(strangers[0], 60)!r}: are they of another suite?"
+            f"the results contain {len(unknown)} questions that are not in {suite.name}, "
+            f"such as {one_line(unknown[0], 60)!r}; do they belong to another suite?"
         )
 
 
 def _comparison_lines(comparison: SuiteComparison) -> Iterator[str]:
-    yield f"\nCompared over {comparison.questions} questions (change, 95% interval; * where it leaves zero out)"
+    yield f"\nCompared over {comparison.questions} questions (change, 95% interval; * if it excludes zero)"
     for each in comparison.differences:
         yield f"  {each.name:26}{_change(each)}"
     yield f"\n{len(comparison.flips)} questions flipped"

@@ -1,6 +1,6 @@
-"""Running: many questions put to one researcher, each answered once, whatever happens in between.
+"""Ask one researcher many questions, each exactly once, even across interruptions.
 
-An answer counts as given when its line, `{"id": ..., "result": ...}`, is on the disk. Knows no suite and no screen.
+A question is answered once its line, `{"id": ..., "result": ...}`, is on disk. Knows no suite and no terminal.
 """
 
 import json
@@ -22,7 +22,7 @@ from marchwarden.protocols import Researcher, send_request
 
 @dataclass(frozen=True)
 class Task:
-    """One question to ask, under the id its answer will carry."""
+    """One question to ask, with the id of its answer."""
 
     id: Id
     request: ResearchRequest
@@ -41,12 +41,12 @@ _RESULT_LINE: Final = TypeAdapter(ResultLine)
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """A results file, to be read and to be added to a line at a time."""
+    """A results file that is read and appended to line by line."""
 
     path: Path
 
     def read(self) -> Mapping[str, ResearchResult]:
-        """The results so far, by id. A torn last line is no answer: it was never acknowledged."""
+        """Return the results so far by id. A torn last line is ignored: its write was never confirmed."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -57,12 +57,12 @@ class ResultsFile:
         try:
             found = [_RESULT_LINE.validate_json(line) for line in whole.split(b"\n") if line.strip()]
         except ValidationError as error:
-            raise InvalidInput(f"{self.path} is not a file of results; name another one") from error
+            raise InvalidInput(f"{self.path} is not a results file; choose another file") from error
         return {str(each.id): each.result for each in found}
 
     @contextmanager
     def opened(self) -> Iterator[int]:
-        """To be added to, a torn last line cut off."""
+        """Open the file for appending, with a torn last line removed."""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
@@ -82,9 +82,9 @@ async def answer_all(
     on_answer: Callable[[], None] = lambda: None,
     run_id_for: Callable[[Task], str] | None = None,
 ) -> None:
-    """Ask them all, so many at a time. The first that cannot be asked or kept ends it; what is on the disk stays.
+    """Ask all questions, `concurrency` at a time. The first failure ends the run; answers on disk are kept.
 
-    `named` says which run a task is; whoever can be told asks for that one, and finds it where it has begun.
+    `run_id_for` names the run of a task. A resumable researcher resumes that run if it has begun.
     """
     limiter = anyio.CapacityLimiter(concurrency)
     failures: list[MarchwardenError] = []
@@ -116,6 +116,6 @@ def _append(descriptor: int, line: bytes) -> None:
     try:
         written = os.write(descriptor, line)
     except OSError as error:
-        raise StorageError(f"the results file took nothing more: {error.strerror}") from error
+        raise StorageError(f"the results file cannot be written: {error.strerror}") from error
     if written != len(line):
-        raise StorageError(f"the results file took {written} of {len(line)} bytes: is the disk full?")
+        raise StorageError(f"only {written} of {len(line)} bytes were written to the results file; is the disk full?")

@@ -1,6 +1,6 @@
-"""A suite: documents, and questions whose answers are known. Read, named by its digest, sampled, laid out as files.
+"""A suite: documents and questions with known answers, in `docs.jsonl` and `questions.jsonl`.
 
-Two files of JSON lines make one: `docs.jsonl` and `questions.jsonl`. Knows nothing of researchers or of scores.
+Loads suites, samples questions and writes documents as files. Knows nothing about researchers or figures.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True)
 class SuiteDocument:
-    """One document to answer from."""
+    """One document of a suite."""
 
     id: Id
     text: str = field(repr=False)
@@ -33,14 +33,14 @@ class SuiteDocument:
 
     @property
     def content(self) -> str:
-        """What its file holds: the title as a heading of its own, then the text."""
+        """The content of its file: the title on its own line, then the text."""
         title = (self.title or "").strip()
         return (f"{title}\n\n" if title else "") + self.text + "\n"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where an answer stands: a document, and the words in it where the suite names them."""
+    """The document with the answer, and the quote if the suite gives one."""
 
     doc_id: Id
     quote: str | None = None
@@ -48,7 +48,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class SuiteQuestion:
-    """A question with what is known about it. `None` is what the suite does not say."""
+    """A question and its expected answer. `None` means that the suite does not say."""
 
     id: Id
     question: str
@@ -70,7 +70,7 @@ _QUESTION: Final = TypeAdapter(SuiteQuestion)
 
 @dataclass(frozen=True)
 class Suite:
-    """Documents and questions under a name. The digest is that of both files: another byte is another suite."""
+    """Documents and questions under a name. The digest covers both files."""
 
     name: str
     digest: str
@@ -79,7 +79,7 @@ class Suite:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """A suite that is shipped, by its name alone, or one in a folder."""
+        """Load a shipped suite by name, or a suite from a folder."""
         if name in shipped_suites():
             return cls.read(_suites_folder() / name, name)
         return cls.read(Path(name), Path(name).resolve().name)
@@ -98,13 +98,13 @@ class Suite:
         return suite
 
     def files(self) -> dict[str, SuiteDocument]:
-        """Every document under the name of its file."""
+        """Return the documents by file name."""
         return {f"d{number:06d}.txt": document for number, document in enumerate(self.documents)}
 
     def sample(self, limit: int | None = None, seed: int = 0) -> tuple[SuiteQuestion, ...]:
-        """At most so many questions, the same for the same seed; those too long for the contract are left out.
+        """Return at most `limit` questions, the same for the same seed. Questions too long to ask are left out.
 
-        Chosen by the hash of their ids: a question that joins the suite moves no other in or out but the last.
+        Questions are chosen by the hash of their ids, so a new question in the suite replaces at most the last one.
         """
         salt = f"{seed}:" if seed else ""
         fitting = [each for each in self.questions if 0 < len(each.text) <= MAX_QUESTION]
@@ -112,17 +112,19 @@ class Suite:
         return tuple(ranked[:limit])
 
     def write_documents(self, beneath: Path) -> Path:
-        """The folder of the suite's documents as text files, written once and never again."""
+        """Write the documents as text files, unless they exist; return their folder."""
         folder = beneath / f"{self.name}-{self.digest.removeprefix('sha256:')[:16]}"
         if not folder.is_dir():
             try:
                 self._write_folder(folder)
             except OSError as error:
-                raise StorageError(f"the suite cannot be laid out in {beneath}: {error.strerror}") from error
+                raise StorageError(
+                    f"the documents of the suite cannot be written to {beneath}: {error.strerror}"
+                ) from error
         return folder
 
     def _write_folder(self, folder: Path) -> None:
-        """Written beside and renamed: the folder is there whole or not at all."""
+        """Write a temporary folder and rename it, so that the folder is never partial."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
         try:
@@ -130,7 +132,7 @@ class Suite:
                 (temporary / name).write_text(document.content, encoding="utf-8")
             temporary.rename(folder)
         except OSError:
-            # Another process may have been first; what it laid out is the same.
+            # Another process may have written the same folder first.
             if not folder.is_dir():
                 raise
         finally:
@@ -138,7 +140,7 @@ class Suite:
 
 
 def shipped_suites() -> tuple[str, ...]:
-    """The names of the suites that come with the package."""
+    """Return the names of the suites in the package."""
     return tuple(
         sorted(each.name for each in _suites_folder().iterdir() if each.is_dir() and not each.name.startswith("_"))
     )
@@ -154,8 +156,8 @@ def _content(file: Traversable, name: str) -> bytes:
     except OSError as error:
         known = ", ".join(shipped_suites())
         raise InvalidInput(
-            f"{name!r} is no suite: {file.name} cannot be read ({error.strerror}). "
-            f"A suite is a folder with docs.jsonl and questions.jsonl, or one of ours: {known}"
+            f"No such suite: {name!r} ({file.name}: {error.strerror}). "
+            f"Give a folder with docs.jsonl and questions.jsonl, or a shipped suite: {known}"
         ) from error
 
 
@@ -175,5 +177,5 @@ def _check_unique_ids(ids: list[str], where: str) -> None:
     seen: set[str] = set()
     for each in ids:
         if each in seen:
-            raise InvalidInput(f"{where}: the id {each!r} is there twice")
+            raise InvalidInput(f"{where}: duplicate id {each!r}")
         seen.add(each)

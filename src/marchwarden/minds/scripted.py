@@ -1,4 +1,4 @@
-"""ScriptedMind: a mind that says what it was told to say. A test double and an example of the protocol."""
+"""ScriptedMind: a mind that returns prepared thoughts. A test double and an example of the protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 @dataclass
 class ScriptedMind:
-    """Plans once, reads the script line by line (the last one again and again), concludes once.
+    """Returns `planned`, then `readings` in order (repeating the last one), then `concluded`.
 
-    An entry that is a `MindError` is raised instead of thought.
+    An entry that is a `MindError` is raised instead.
     """
 
     planned: Thought[Plan] | MindError | None = None

@@ -1,6 +1,6 @@
-"""Which mind serves: what was asked for, else what the environment says, else the embedded one. Given the environment.
+"""Select the mind: the requested one, else the one from the environment, else the extractive mind.
 
-A mind that cannot serve, for want of a key or a library, is refused in one line that says what to do.
+A model whose key or library is missing raises an error that says what to do. Does not read the environment itself.
 """
 
 import re
@@ -21,11 +21,11 @@ _EXTRACTIVE_ID: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
 SEMANTIC: Final = "MARCHWARDEN_SEMANTIC_MODEL"
 CLAUDE_AGENT: Final = "claude-agent"
 DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
-NO_KEY: Final = "no key: the extractive mind serves; ANTHROPIC_API_KEY or --mind brings a model"
+NO_KEY: Final = "No API key: using extractive mode. For a model, set ANTHROPIC_API_KEY or --mind."
 
 
 def resolve_spec(spec: str | None, environ: Mapping[str, str]) -> str:
-    """What was asked for > MARCHWARDEN_MODEL > Claude where there is a key > extractive."""
+    """Return the requested spec, else MARCHWARDEN_MODEL, else Claude if there is a key, else `extractive`."""
     named = (spec or environ.get("MARCHWARDEN_MODEL") or "").strip()
     if named:
         return named
@@ -33,18 +33,18 @@ def resolve_spec(spec: str | None, environ: Mapping[str, str]) -> str:
 
 
 def select_mind(spec: str | None, environ: Mapping[str, str]) -> Mind:
-    """The mind that serves. Raises `InvalidInput` where it cannot."""
+    """Build the selected mind. Raises `InvalidInput` if its key or library is missing."""
     model = select_model(spec, environ)
     if model is None:
         return extractive_mind(environ)
-    # Imported for those who ask a model: the extractive mind does without all of it.
+    # Imported only if needed: the extractive mind uses none of it.
     from marchwarden.minds.llm import LanguageMind
 
     return LanguageMind(model)
 
 
 def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None":
-    """The model behind the mind that serves, if there is one. Raises `InvalidInput` where it cannot serve."""
+    """Build the selected model; None for the extractive mind. Raises `InvalidInput` if a key or library is missing."""
     chosen = resolve_spec(spec, environ)
     if _EXTRACTIVE_ID.fullmatch(chosen):
         return None
@@ -58,13 +58,13 @@ def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
 
 
 def extractive_mind(environ: Mapping[str, str]) -> ExtractiveMind:
-    """The extractive mind, which goes by meaning as well as by words where a folder of word vectors is named."""
+    """Build the extractive mind. It also compares meanings if the environment names a folder of word vectors."""
     folder = environ.get(SEMANTIC)
     return ExtractiveMind(Meaning(Path(folder).expanduser()) if folder else None)
 
 
 def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:
-    """The mind of an earlier run, to take its recorded thoughts by. Where it cannot serve any more, it is silent."""
+    """Build the mind of an earlier run to replay its recorded thoughts. If it is unavailable, every new call fails."""
     try:
         return select_mind(model_id, environ)
     except InvalidInput as error:
@@ -75,6 +75,6 @@ def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:
 
 
 def mind_notice(environ: Mapping[str, str], spec: str | None = None) -> str:
-    """What to tell a person about the choice; nothing where they made it themselves, or a model serves."""
+    """Return a notice for the user if the extractive mind was selected for lack of a key; otherwise nothing."""
     asked_for = spec or environ.get("MARCHWARDEN_MODEL")
     return NO_KEY if not asked_for and resolve_spec(spec, environ) == EXTRACTIVE else ""

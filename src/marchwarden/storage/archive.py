@@ -1,4 +1,4 @@
-"""Archive: everything fetched, kept as bytes under their own SHA-256. Knows nothing of runs or documents."""
+"""Archive: content-addressed storage of bytes, named by their SHA-256. Knows nothing about runs or documents."""
 
 import os
 import re
@@ -13,14 +13,14 @@ _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def hex_digest(name: str) -> str:
-    """The 64 digits of a name, if it is one."""
+    """Return the 64 hexadecimal digits of an archive name. Raises `ArchiveDamaged` if the name is invalid."""
     if not _DIGEST.fullmatch(name):
         raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
     return name.removeprefix("sha256:")
 
 
 class Archive:
-    """Bytes by their hash. Written beside, synced and renamed, so a body is there whole or not at all."""
+    """Bytes by their hash. Files are written to a temporary name, synced and renamed, so they are never partial."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +30,7 @@ class Archive:
         return self.folder / plain[:2] / plain[2:]
 
     def keep(self, content: bytes) -> str:
-        """Store the bytes unless they are there already, unharmed; return their name."""
+        """Store the bytes unless an intact copy exists; return their name."""
         name = digest(content)
         path = self.path(name)
         try:
@@ -42,7 +42,7 @@ class Archive:
         return name
 
     def load(self, name: str) -> bytes:
-        """The bytes of that name, proved to be the ones that were kept."""
+        """Return the bytes with this name after verifying their hash."""
         try:
             content = self.path(name).read_bytes()
         except OSError as error:
@@ -53,7 +53,7 @@ class Archive:
 
 
 def _refresh(path: Path, content: bytes) -> bool:
-    """Whether the body is there, unharmed. It is young again then: who clears the archive leaves the young alone."""
+    """Whether an intact copy exists. Renews its timestamp, because `gc` leaves recent files alone."""
     try:
         return path.read_bytes() == content and _touch(path)
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def _refresh(path: Path, content: bytes) -> bool:
 
 
 def _touch(path: Path) -> bool:
-    """Whether it is still there. Where its date cannot be set, the archive cannot be cleared either."""
+    """Renew the timestamp; return whether the file still exists. A file that cannot be touched cannot be deleted."""
     try:
         os.utime(path)
     except OSError:

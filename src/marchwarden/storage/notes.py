@@ -1,4 +1,4 @@
-"""Notes: small things written once under a name, for whoever comes after. Knows nothing of what they say."""
+"""Notes: small named values that are written once. Knows nothing about their content."""
 
 import os
 import shutil
@@ -10,21 +10,21 @@ from marchwarden.errors import StorageError
 
 
 class Notes(Protocol):
-    """Written once, read by anybody; what is written is there whole or not at all."""
+    """Write-once storage for small values. Writes are atomic."""
 
     def write(self, name: str, content: bytes) -> bool:
-        """Whether it was written; not, where something of that name is there already."""
+        """Write a note. Return False if the name already exists."""
         ...
 
     def read(self, name: str) -> bytes | None: ...
 
     def clear(self, under: str) -> None:
-        """Forget everything whose name begins with `under` and a slash."""
+        """Delete all notes whose name starts with `under` and a slash."""
         ...
 
 
 class FolderNotes:
-    """Notes as files. Names may have slashes in them."""
+    """Notes as files. Names may contain slashes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -48,7 +48,7 @@ class FolderNotes:
 
 
 def _link_once(path: Path, content: bytes) -> bool:
-    """Written beside and given its name at the end; a name that is taken is left as it is."""
+    """Write a temporary file and link it to its name. Return False if the name is taken."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".note-")
     try:
         with os.fdopen(descriptor, "wb") as file:

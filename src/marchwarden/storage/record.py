@@ -1,7 +1,7 @@
-"""Record: what one run remembers on disk, its journal and its archive seen as one.
+"""RunRecord: the journal and the archive of one run.
 
-A step that was journaled is recalled, never repeated; any other is performed once, archived and journaled. Resuming
-and rerunning are made of that one rule. Knows nothing of why a step is taken.
+A recorded step is returned from the journal and never repeated; any other step is performed once, archived and
+journaled. Resume and rerun follow from this rule. Knows nothing about the reasons for a step.
 """
 
 import logging
@@ -39,7 +39,7 @@ _BODIES: Final = {"content", "text"}
 
 @dataclass(frozen=True)
 class RunHeader:
-    """The first line of a trace: what was asked, of whom, and what is needed to build that researcher again."""
+    """First line of a trace: the request, the researcher, and the settings needed to rebuild it."""
 
     request: ResearchRequest
     researcher: str
@@ -69,9 +69,9 @@ class RunHeader:
 
 @dataclass(frozen=True)
 class ThinkStep:
-    """Which thought of a run: the first of an iteration, or the one that stood in for it. Any mind may have had it.
+    """Identifies one thought of a run: the main one of an iteration or its fallback, whichever mind produced it.
 
-    `numbering`: how the evidence it may name is numbered.
+    `numbering` identifies the numbering of the evidence that the thought may cite.
     """
 
     action: ThinkAction
@@ -86,7 +86,7 @@ class ThinkStep:
 
 
 class RunRecord:
-    """One run's journal and archive. With no journal it only recalls."""
+    """Journal and archive of one run. Without a journal it is read-only."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class RunRecord:
 
     @property
     def complete(self) -> bool:
-        """Whether everything this run did could be written down."""
+        """Whether every step of this run was written to the trace."""
         return not (self._journal and self._journal.refused)
 
     @property
@@ -120,7 +120,7 @@ class RunRecord:
 
     @property
     def began_on(self) -> date:
-        """The day the run began: what "a year ago" is measured from, today and in every rerun."""
+        """Day on which the run began. Relative dates such as "a year ago" count from it, also in reruns."""
         entry = self._known.get(("start", ""))
         return datetime.fromisoformat(entry.timestamp).date() if entry and entry.timestamp else utc_now().date()
 
@@ -130,19 +130,19 @@ class RunRecord:
         return ResearchResult.model_validate(entry.fields["result"]) if entry else None
 
     def start_clock(self) -> None:
-        """Time counts from here on, and from where the run had got to; the time in which it lay dead does not."""
+        """Start counting time from the last recorded step. Time between a stop and a resume does not count."""
         self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
 
     def add_elapsed(self, seconds: float) -> None:
-        """Count time that others worked for this run while it lay still."""
+        """Add time that other processes spent on this run while it was stopped."""
         self._began -= seconds
 
     def has_step(self, action: str, key: str) -> bool:
-        """Whether that step was taken."""
+        """Whether this step is recorded."""
         return (action, key) in self._known
 
     def borrow(self, entries: Iterable[TraceEntry]) -> None:
-        """Let steps of another run count as taken; each is journaled here when it is first needed."""
+        """Use recorded steps of another run. Each is journaled here when it is first needed."""
         self._borrowed = {(entry.action, str(entry.fields.get("key", ""))): entry for entry in entries}
 
     async def search(self, query: Query, perform: Callable[[], Awaitable[Sequence[Hit]]], why: str) -> tuple[Hit, ...]:
@@ -159,7 +159,7 @@ class RunRecord:
         return _HITS.validate_python(entry.fields["result"])
 
     async def fetch(self, hit: Hit, perform: Callable[[], Awaitable[Document]], why: str) -> Document:
-        """The bytes and the text are archived before the line that names them is written."""
+        """Fetch a document. Bytes and text are archived before the trace line that names them is written."""
         entry = self._recall("fetch", hit.locator)
         if entry is None:
             try:
@@ -175,7 +175,7 @@ class RunRecord:
     async def dispatch(
         self, number: int, about: Json, perform: Callable[[], Awaitable[ResearchResult]], why: str
     ) -> ResearchResult:
-        """What another researcher answered, archived as it came. `perform` raises `NoAnswer` where it did not."""
+        """Run a dispatch and archive its result unchanged. `perform` raises `NoAnswer` if the researcher fails."""
         entry = self._recall("dispatch", str(number))
         if entry is None:
             try:
@@ -193,17 +193,17 @@ class RunRecord:
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
 
     def assign_run(self, number: int, trace_id: str) -> str:
-        """The run a dispatch leads to: the one it led to before, else this one, noted before anything is spent."""
+        """Return the run id of a dispatch: the recorded one, else `trace_id`, recorded before any cost arises."""
         entry = self.note("send", str(number), "so that it can be gone on with", {"trace_id": trace_id})
         return str(entry.fields["trace_id"])
 
     def fetched(self) -> dict[str, Json]:
-        """What this run fetched, by the hash of its text."""
+        """Return the fields of all fetched documents by the hash of their text."""
         fetches = [entry.fields for entry in self._known.values() if entry.action == "fetch"]
         return {str(fields["text_hash"]): fields for fields in fetches if fields.get("text_hash")}
 
     def load_document(self, fetched: Json) -> Document:
-        """A document as it was fetched; its bytes and its text come from the archive."""
+        """Rebuild a fetched document with bytes and text from the archive."""
         content = self.archive.load(str(fetched["content_hash"]))
         text = self.archive.load(str(fetched["text_hash"])).decode()
         described = fetched["result"]
@@ -213,7 +213,7 @@ class RunRecord:
     async def think(
         self, step: "ThinkStep", kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
     ) -> Thought[T]:
-        """A thought that was journaled is had again for nothing, whichever mind is asked now."""
+        """Return the recorded thought at no cost, whichever mind is used now, or perform and record it."""
         adapter: TypeAdapter[T] = _THOUGHTS[kind]
         entry = self._recall(step.action, step.key)
         if entry is None:
@@ -246,13 +246,13 @@ class RunRecord:
         return Thought(adapter.validate_python(entry.fields["result"]), tokens)
 
     def note(self, action: str, key: str, why: str, fields: Json) -> TraceEntry:
-        """Write one line, or return the one that is there. What the disk refuses is remembered as lost."""
+        """Write one line, or return the existing one. If the write fails, the trace is marked as incomplete."""
         known = self._recall(action, key)
         if known is not None:
             return known
         if self._journal is None:
             raise ReplayDiverged(f"the trace holds no {action} of {key!r}")
-        # Rounded before anybody looks at it: a rerun must see the same time as the run did.
+        # Rounded before use, because a rerun must see the same time as the run.
         self.elapsed = max(self.elapsed, round(self._clock() - self._began, 3))
         line: Json = {"key": key, "elapsed": self.elapsed, **fields}
         try:
@@ -264,7 +264,7 @@ class RunRecord:
         return entry
 
     def finish(self, result: ResearchResult) -> ResearchResult:
-        """Write the last line and close the trace. A trace with holes says so instead."""
+        """Write the result and close the trace. An incomplete trace is marked as incomplete instead."""
         if self._journal is None:
             return result
         if self.complete:
@@ -286,7 +286,7 @@ class RunRecord:
         return entry
 
     def _adopt_borrowed(self, action: str, key: str) -> TraceEntry | None:
-        """A borrowed step becomes one of ours; its time and its tokens were really spent, and count."""
+        """Journal a borrowed step as a step of this run. Its time and tokens count, because they were spent."""
         borrowed = self._borrowed.pop((action, key), None)
         if borrowed is None:
             return None

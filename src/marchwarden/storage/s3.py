@@ -1,7 +1,7 @@
-"""Bucket: traces, archive and notes in an S3-compatible object store, with the guarantees they have on a disk.
+"""Traces, archive and notes in an S3-compatible object store, with the same guarantees as on disk.
 
-A line of a trace is an object that can be made once: of two workers that write one trace, the slower one learns of the
-other with its next line, and stops. A trace that is over is one object.
+Each trace line is an object that can be created only once. If two workers write the same trace, the slower one fails
+at its next line and stops. A finished trace is merged into one object.
 """
 
 import re
@@ -27,7 +27,7 @@ _LINE_NUMBER: Final = "{:08d}"
 
 
 class Bucket:
-    """Objects by name. Whatever the service refuses is a `StorageError`."""
+    """Objects by name. Raises `StorageError` if the service fails or refuses."""
 
     def __init__(self, store: S3Store, place: str) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Bucket:
         return cls(store, f"s3://{bucket}/{prefix or ''}".rstrip("/"))
 
     def create(self, name: str, content: bytes) -> bool:
-        """Whether it was made; not, where something else is there. One's own first try, unheard of, counts as made."""
+        """Create an object. Return False if the name has other content; an identical object counts as created."""
         try:
             obstore.put(self._store, name, content, mode="create")
         except AlreadyExistsError:
@@ -68,14 +68,14 @@ class Bucket:
             raise StorageError(f"{self.place} did not give {name}: {_reason(error)}") from error
 
     def list_names(self, under: str) -> list[str]:
-        """Everything there, in the order of the names."""
+        """Return all names under a prefix, sorted."""
         try:
             return sorted(str(each["path"]) for page in obstore.list(self._store, under) for each in page)
         except BaseError as error:
             raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
 
     def stamps(self, under: str) -> Iterator[tuple[str, Stamp]]:
-        """Everything there, with its age and size."""
+        """Yield all objects under a prefix with modification time and size."""
         try:
             for page in obstore.list(self._store, under):
                 for each in page:
@@ -85,7 +85,7 @@ class Bucket:
             raise StorageError(f"{self.place} cannot be listed: {_reason(error)}") from error
 
     def list_top_level(self, under: str) -> tuple[list[str], list[str]]:
-        """The objects right there, the latest first, and the names that others are under."""
+        """Return the objects directly under a prefix, latest first, and the prefixes below it."""
         try:
             found = obstore.list_with_delimiter(self._store, under)
         except BaseError as error:
@@ -101,7 +101,7 @@ class Bucket:
 
 
 class S3Archive(Archive):
-    """Bytes by their hash, each an object."""
+    """Archive with one object per body."""
 
     def __init__(self, bucket: Bucket) -> None:
         super().__init__(Path("archive"))
@@ -110,7 +110,7 @@ class S3Archive(Archive):
     def keep(self, content: bytes) -> str:
         name = digest(content)
         if not self._bucket.create(_archive_object(name), content):
-            # Something else has this name: it was harmed, and what is right is at hand.
+            # The stored object is damaged; replace it with the correct content.
             self._bucket.replace(_archive_object(name), content)
         return name
 
@@ -127,7 +127,7 @@ class S3Archive(Archive):
 
 
 class S3Notes:
-    """Notes, each an object."""
+    """Notes with one object each."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
@@ -145,7 +145,7 @@ class S3Notes:
 
 
 class S3TraceWriter:
-    """Writes the lines of one trace, each an object; brings them together when the trace is closed."""
+    """Writes each trace line as an object. Merges them into one object when the trace is closed."""
 
     def __init__(self, bucket: Bucket, trace_id: str, lines: int) -> None:
         self._bucket = bucket
@@ -165,13 +165,13 @@ class S3TraceWriter:
         if not names:
             return
         whole = b"".join(self._bucket.read(name) or b"" for name in names)
-        # Where it is whole already, these are the lines of one who did not notice that another had finished it.
+        # If the merged object exists, another worker finished the trace and these lines came too late.
         self._bucket.create(_trace_object(self._trace_id), whole)
         self._bucket.remove(names)
 
 
 class S3Backend:
-    """The traces in a bucket, and the archive and the notes beside them."""
+    """Traces, archive and notes in a bucket."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
@@ -191,7 +191,7 @@ class S3Backend:
         return list(dict.fromkeys(names))
 
     def stamps(self) -> dict[str, Stamp]:
-        """A trace under way is as young as its latest line and as large as all of them."""
+        """An unfinished trace has the time of its latest line and the size of all its lines."""
         found: dict[str, Stamp] = {}
         for name, stamp in self._bucket.stamps("traces/"):
             trace_id = name.removeprefix("traces/").partition("/")[0].removesuffix(".jsonl")
@@ -234,7 +234,7 @@ def _archive_object(name: str) -> str:
 
 
 def _s3_config(environ: Mapping[str, str]) -> "tuple[S3Config, ClientConfig]":
-    """How to be let in, as every client of S3 is told. Without keys the machine's own role is asked for."""
+    """Read the usual AWS variables. Without keys, the role of the machine is used."""
     config: S3Config = {}
     if environ.get("AWS_ACCESS_KEY_ID"):
         config["access_key_id"] = environ["AWS_ACCESS_KEY_ID"]

@@ -1,4 +1,4 @@
-"""Store: where all runs are kept. Opens a record of each, to write, to go on with, or to read again."""
+"""Store: all runs in a folder or bucket. Opens the record of a run to write, resume or reread it."""
 
 import os
 import re
@@ -19,11 +19,11 @@ _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 _SUFFIX: Final = ".jsonl"
 _S3_SCHEME: Final = re.compile(r"s3:/")
 _NOT_BORROWED: Final = frozenset({"result", "send"})
-"""A fork lands a result of its own, and whoever it still asks begins a run of their own."""
+"""A fork produces its own result, and its new dispatches start new runs."""
 
 
 class StorageBackend(Protocol):
-    """Where traces lie, with the archive and the notes beside them."""
+    """Storage for traces, archive and notes."""
 
     @property
     def place(self) -> str: ...
@@ -35,19 +35,19 @@ class StorageBackend(Protocol):
     def notes(self) -> Notes: ...
 
     def read(self, trace_id: str) -> bytes:
-        """All of a trace. Raises `UnknownTrace`."""
+        """Return all bytes of a trace. Raises `UnknownTrace`."""
         ...
 
     def traces(self) -> list[str]:
-        """The names of what might be traces, the latest first."""
+        """Return the names of possible traces, latest first."""
         ...
 
     def stamps(self) -> dict[str, Stamp]:
-        """What might be traces, at one look."""
+        """Return modification time and size of all possible traces in one listing."""
         ...
 
     def open(self, trace_id: str) -> BinaryIO:
-        """A trace to be read in pieces. Raises `UnknownTrace`."""
+        """Open a trace for reading in pieces. Raises `UnknownTrace`."""
         ...
 
     def begin(self, trace_id: str) -> Journal: ...
@@ -58,7 +58,7 @@ class StorageBackend(Protocol):
 
 
 class FolderBackend:
-    """A folder: `<trace id>.jsonl` beside `archive` and `notes`."""
+    """A folder with `<trace id>.jsonl` files, `archive` and `notes`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -78,7 +78,7 @@ class FolderBackend:
 
     def stamps(self) -> dict[str, Stamp]:
         found: dict[str, Stamp] = {}
-        # A folder that is not there yet holds nothing, and a trace may be gone before it is looked at.
+        # The folder may not exist yet, and a trace may be deleted during the listing.
         with suppress(FileNotFoundError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):
@@ -112,7 +112,7 @@ class FolderBackend:
 
 
 class Store:
-    """All runs, on one shelf. `folder` is on this machine, for what need not be anywhere else."""
+    """All runs of one backend. `folder` is on this machine, for data that needs no shared storage."""
 
     def __init__(self, folder: Path, backend: StorageBackend | None = None) -> None:
         self.folder = folder
@@ -122,12 +122,12 @@ class Store:
 
     @classmethod
     def at(cls, place: "str | Path | Store", environ: Mapping[str, str]) -> "Store":
-        """The store of that place: a folder, or a bucket, `s3://bucket/prefix`."""
+        """Open the store at a folder or a bucket, `s3://bucket/prefix`."""
         if isinstance(place, Store):
             return place
         if not _S3_SCHEME.match(str(place)):
             return cls(Path(place))
-        # Imported for those who have one: it takes a library that others do without.
+        # Imported only if needed: it requires an optional library.
         try:
             from marchwarden.storage.s3 import Bucket, S3Backend
         except ModuleNotFoundError as error:
@@ -137,61 +137,61 @@ class Store:
 
     @property
     def place(self) -> str:
-        """Where it is, as whoever opens it again must be told."""
+        """Location of the store, in the form that `Store.at` accepts."""
         return self._backend.place
 
     @property
     def is_local(self) -> bool:
-        """Whether traces and archive lie in `folder` itself."""
+        """Whether traces and archive are in `folder` itself."""
         return isinstance(self._backend, FolderBackend)
 
     def path(self, trace_id: str) -> Path:
         return self.folder / f"{_checked_id(trace_id)}{_SUFFIX}"
 
     def open(self, trace_id: str) -> BinaryIO:
-        """A trace to be read in pieces."""
+        """Open a trace for reading in pieces."""
         return self._backend.open(_checked_id(trace_id))
 
     def stamps(self) -> dict[str, Stamp]:
-        """All runs here as they are now, at one look."""
+        """Return modification time and size of all runs in one listing."""
         return {name: stamp for name, stamp in self._backend.stamps().items() if _TRACE_ID.fullmatch(name)}
 
     def content(self, trace_id: str) -> bytes:
-        """The bytes of a trace, as they lie there."""
+        """Return the stored bytes of a trace."""
         return self._backend.read(_checked_id(trace_id))
 
     def chain(self, trace_id: str) -> Chain:
-        """The trace as it lies there, damage and all."""
+        """Parse a trace. Damage is reported in the chain, not raised."""
         return parse_chain(self.content(trace_id), trace_id)
 
     def text(self, trace_id: str) -> str:
-        """The whole lines of a trace, as they are."""
+        """Return the complete lines of a trace as text."""
         content = self.content(trace_id)
         return content[: parse_chain(content, trace_id).whole_bytes].decode(errors="replace")
 
     def traces(self) -> list[str]:
-        """The ids of all runs here, the latest first."""
+        """Return the ids of all runs, latest first."""
         return [name for name in self._backend.traces() if _TRACE_ID.fullmatch(name)]
 
     def begin(self, header: RunHeader) -> RunRecord:
-        """Start a run of its own, with a new id."""
+        """Start a run with a new id."""
         trace_id = str(uuid4())
         record = RunRecord(trace_id, self.archive, self._backend.begin(trace_id))
         record.note("start", "", "a question was asked", header.fields(trace_id))
         return record
 
     def open_or_begin(self, trace_id: str, header: RunHeader) -> RunRecord:
-        """The run of that id: gone on with where there is one, begun where there is none."""
+        """Resume the run with this id, or begin it if it does not exist."""
         record = RunRecord(trace_id, self.archive, self._backend.open_or_begin(_checked_id(trace_id)))
         record.note("start", "", "a question was asked", header.fields(trace_id))
         return record
 
     def reopen(self, trace_id: str) -> RunRecord:
-        """Go on where a run stopped."""
+        """Open a run to resume it."""
         return RunRecord(trace_id, self.archive, self._backend.reopen(_checked_id(trace_id)))
 
     def fork(self, trace_id: str, before_step: int, header: RunHeader) -> RunRecord:
-        """A run of its own that begins with the steps of another, up to the one named."""
+        """Start a new run with the steps of another run before `before_step`."""
         chain = self.chain(trace_id)
         if chain.damage:
             raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
@@ -202,9 +202,9 @@ class Store:
         return record
 
     def reread(self, trace_id: str, *, rethink: bool = False) -> RunRecord:
-        """Walk a run again; no search or fetch that its trace does not hold can happen.
+        """Open a run read-only. Searches and fetches that are not in its trace raise `ReplayDiverged`.
 
-        With `rethink` the mind thinks again over what was fetched; without, its recorded thoughts are taken.
+        With `rethink` the mind is called again on the recorded documents; otherwise its recorded thoughts are used.
         """
         chain = self.chain(trace_id)
         if chain.damage:

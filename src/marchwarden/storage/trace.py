@@ -1,7 +1,7 @@
-"""Journal: the trace of one run, a JSON object a line, each line chained to the one before by its hash.
+"""Journal: the trace of one run, one JSON object per line, each chained to the previous line by its hash.
 
-A line's `hash` is the SHA-256 of the previous line's hash (the trace id for the first) followed by the line's own bytes
-up to the hash, so that no byte of a trace can change unnoticed. Knows nothing of what the lines mean.
+The `hash` of a line is the SHA-256 of the previous line's hash (for the first line: the trace id) followed by the
+line's own bytes up to the hash. Any changed byte is detected. Knows nothing about the meaning of lines.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ Json = Mapping[str, object]
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """One line: its number, what was done and why, and the action's own fields."""
+    """One line of a trace: number, action, reason, and the fields of the action."""
 
     step: int
     action: str
@@ -38,7 +38,7 @@ class TraceEntry:
 
 @dataclass(frozen=True)
 class Chain:
-    """A trace as it lies on disk: the whole lines, how many bytes they take, and what is wrong with the rest."""
+    """A parsed trace: the valid lines, their size in bytes, and the damage after them."""
 
     entries: tuple[TraceEntry, ...] = ()
     whole_bytes: int = 0
@@ -48,7 +48,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Stamp:
-    """A trace as it was when it was read: as long as this is the same, so is the trace."""
+    """Modification time and size of a trace. If they are unchanged, so is the trace."""
 
     modified: int
     size: int
@@ -64,7 +64,7 @@ def read_chain(path: Path, trace_id: str) -> Chain:
 
 
 def parse_chain(content: bytes, trace_id: str) -> Chain:
-    """The chain in some bytes, up to the first damaged line. A last line without its newline is torn, not damaged."""
+    """Parse a trace up to the first damaged line. A last line without a newline is torn, not damaged."""
     *lines, rest = content.split(b"\n")
     entries: list[TraceEntry] = []
     at, previous = 0, trace_id
@@ -107,20 +107,20 @@ def utc_now() -> datetime:
 
 
 class TraceWriter(Protocol):
-    """Writes the lines of one trace for good, one at a time."""
+    """Writes the lines of one trace durably, one at a time."""
 
     def write(self, line: bytes) -> None:
-        """Raises `StorageError` with the reason where the line was not taken, whole."""
+        """Write one line. Raises `StorageError` if it was not written completely."""
         ...
 
     def close(self, *, finished: bool) -> None:
-        """Let go of the trace. `over`: nothing more will ever be written. Raises `StorageError`, too."""
+        """Release the trace. `finished`: no more lines will follow. Raises `StorageError`."""
         ...
 
 
 @dataclass(frozen=True)
 class FileTraceWriter:
-    """Writes into a file that it holds. One `os.write` a line; a line the disk refuses is taken back whole."""
+    """Writes to an open, locked file. One `os.write` per line; a partial write is removed."""
 
     descriptor: int
 
@@ -145,9 +145,9 @@ class FileTraceWriter:
 
 @dataclass
 class Journal:
-    """The open end of a trace.
+    """A trace that is open for writing.
 
-    Once the disk has refused a line the journal takes no more, so that what it holds stays a true beginning.
+    After the first failed write it accepts no more lines, so that the trace remains a valid prefix.
     """
 
     trace_id: str
@@ -158,7 +158,7 @@ class Journal:
 
     @classmethod
     def begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
-        """Start a trace. A folder that cannot be written gives a journal that says so, not an error."""
+        """Start a trace. If the folder is not writable, return a journal with `refused` set instead of raising."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
@@ -169,7 +169,7 @@ class Journal:
 
     @classmethod
     def open_or_begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
-        """Go on with a trace, or start it where there is none. Whoever was killed before the first line left none."""
+        """Resume a trace, or start it. A process that was killed before its first line has left no trace."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -179,7 +179,7 @@ class Journal:
 
     @classmethod
     def reopen(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
-        """Go on with a trace; a torn last line is cut off first."""
+        """Resume a trace. A torn last line is removed first."""
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -196,22 +196,22 @@ class Journal:
         return cls(trace_id, FileTraceWriter(descriptor), list(chain.entries), now)
 
     def append(self, action: str, decision: str, fields: Json) -> TraceEntry:
-        """Write one line; when this returns, the line survives the death of the process."""
+        """Write one line. Once this returns, the line survives a crash of the process."""
         if self.refused:
             raise StorageError(f"the trace is incomplete: {self.refused}")
         return self._append(action, decision, fields)
 
     def refuse(self, reason: str) -> None:
-        """Take no more lines: something they would refer to could not be kept."""
+        """Accept no more lines, because something they refer to could not be archived."""
         self.refused = self.refused or reason
 
     def mark_incomplete(self) -> None:
-        """Say in the trace itself that lines are missing, if the disk has room for that much again."""
+        """Record in the trace that lines are missing, if that line can be written."""
         with contextlib.suppress(StorageError):
             self._append("incomplete", f"lines are missing from here on: {self.refused}", {})
 
     def close(self) -> None:
-        """Bring the lines to the disk and let go of the trace."""
+        """Sync the lines to disk and release the trace."""
         if self.writer is None:
             return
         writer, self.writer = self.writer, None
@@ -242,7 +242,7 @@ class Journal:
 
 
 def resume_journal(trace_id: str, chain: Chain, writer: TraceWriter) -> Journal:
-    """Go on with a trace that lies elsewhere than in a file of its own."""
+    """Resume a trace that is not stored in a file."""
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
     return Journal(trace_id, writer, list(chain.entries))

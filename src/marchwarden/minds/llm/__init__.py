@@ -1,4 +1,4 @@
-"""The mind that asks a language model: any provider behind one small protocol. Imports no provider by itself."""
+"""A mind that calls a language model of any provider. Importing this package imports no provider library."""
 
 from marchwarden.minds.llm.mind import LanguageMind
 from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request

@@ -1,7 +1,7 @@
-"""Claude through its agent SDK, for people with a subscription and no API key. Its loop gets one turn and no tools.
+"""Call Claude through its agent SDK, for users with a subscription but no API key. One turn, no tools.
 
-The SDK is an extra and is imported when it is used. It sends words of its own along with ours and takes no exact cap:
-what it counts is booked, and `frame_tokens` keeps room for it.
+The SDK is an extra and is imported on first use. It adds its own text to a request and has no exact token limit:
+its reported usage is charged, and `frame_tokens` reserves room for it.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _STOPS: Final[Mapping[str, Stop]] = {
 
 @dataclass(frozen=True)
 class ClaudeAgentModel:
-    """`model` is empty for the subscription's own default; `program` for the SDK's own."""
+    """A Claude model. Empty `model`: the default of the subscription. Empty `program`: the program of the SDK."""
 
     model_id: str
     model: str = ""
@@ -50,7 +50,7 @@ class ClaudeAgentModel:
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
         from claude_agent_sdk import ClaudeSDKError, ResultMessage, query
 
-        # An empty folder of its own: nothing of the caller's is in reach, tools or not.
+        # Run in an empty folder, so that no file of the caller is within reach even if tools were enabled.
         with TemporaryDirectory(prefix="marchwarden-") as folder:
             result: ResultMessage | None = None
             try:
@@ -85,7 +85,7 @@ class ClaudeAgentModel:
 
 
 def build_agent(spec: str, environ: Mapping[str, str]) -> ClaudeAgentModel:
-    """`claude-agent` or `claude-agent:MODEL`; MARCHWARDEN_CLAUDE names another program than the SDK's own."""
+    """Build the model for `claude-agent` or `claude-agent:MODEL`. MARCHWARDEN_CLAUDE overrides the SDK's program."""
     if find_spec("claude_agent_sdk") is None:
         raise InvalidInput(f"the mind {spec} needs more than is installed: {INSTALL}")
     return ClaudeAgentModel(spec, spec.partition(":")[2], environ.get("MARCHWARDEN_CLAUDE", ""))

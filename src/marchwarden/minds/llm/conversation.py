@@ -1,7 +1,7 @@
-"""One thought's dealings with a model: what is sent fits what is left, every attempt is paid for and kept.
+"""All requests to a model for one thought. Every request fits the remaining budget; every attempt is charged and kept.
 
-At most one answer and one repair; requests that failed are sent again a few times, inside the thought's time. Knows
-nothing of notebooks.
+A thought gets one answer and at most one repair. Failed requests are retried a few times within the time limit. Knows
+nothing about notebooks.
 """
 
 import json
@@ -23,21 +23,21 @@ from marchwarden.minds.llm.schema import schema_of
 S = TypeVar("S", bound=BaseModel)
 
 RETRY_DELAYS_SEC: Final = (0.5, 2.0)
-"""Seconds before a failed request is sent again, where the provider names none."""
+"""Delays before retries, used if the provider names none."""
 MIN_ANSWER_TOKENS: Final = 120
-"""An answer that may not be longer than this is not worth asking for."""
+"""No request is sent if fewer tokens are left for the answer."""
 MIN_SECONDS: Final = 0.05
-"""Seconds. A request that may not take longer is not sent."""
+"""No request is sent if less time is left."""
 REPORTING_MARGIN_SEC: Final = 1.0
-"""Seconds before a thought would be cut off, in which it says what it has cost. Short thoughts take less."""
+"""A thought ends this long before its deadline to report its cost. Shorter for short thoughts."""
 _REPORTING_MARGIN_SHARE: Final = 0.05
 
 
 @dataclass(frozen=True)
 class ConversationLimits:
-    """What one thought may spend, all its attempts together, and how long each answer may be.
+    """Limits of one thought: tokens and seconds for all attempts together, and tokens for each answer.
 
-    `seconds` count from the moment the model is ready, `within` from the beginning: then the thought is cut off.
+    `seconds` count from the moment the model is ready, `total_seconds` from the start, including loading.
     """
 
     tokens: int
@@ -48,7 +48,7 @@ class ConversationLimits:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request and what became of it. `usage` is what is booked for it, `counted` whether the provider said so."""
+    """One request and its outcome. `usage` is what was charged; `counted`: the provider reported it."""
 
     asked: str
     shape: str
@@ -65,7 +65,7 @@ class Attempt:
 
 @dataclass
 class Conversation:
-    """A model asked under terms. `attempts` is everything that was sent and received, `unsent` what did not fit."""
+    """Requests to one model within limits. `attempts`: everything sent and received; `unsent`: what did not fit."""
 
     model: Model
     limits: ConversationLimits
@@ -87,7 +87,7 @@ class Conversation:
         return self.limits.tokens - self.usage.tokens
 
     def exchange(self) -> bytes:
-        """Everything said, for the archive."""
+        """Return everything sent and received as JSON, for the archive."""
         said = {
             "model": self.model.model_id,
             "prompts": self.prompts,
@@ -104,7 +104,7 @@ class Conversation:
         return Request(prompt.text, content, shape.__name__, schema_of(shape))
 
     def max_input_tokens(self, request: Request) -> int:
-        """The most a provider can count for a request; the shape counts wherever it travels."""
+        """Return the maximum a provider can count for a request, including every copy of the schema."""
         again = tokens_at_most(request.bounded_schema_text) if self.model.repeats_shape else 0
         return self.model.frame_tokens + again + tokens_at_most(f"{request.instructions}\n{request.prompt_with_schema}")
 
@@ -112,7 +112,7 @@ class Conversation:
         return self.max_input_tokens(request) + answer_tokens <= self.tokens_left
 
     async def ask(self, prompt: Prompt, content: str, shape: type[S]) -> S:
-        """An answer in the shape asked for; a bad one is sent back once. Raises `MindError` with all it cost."""
+        """Return an answer in this shape; an invalid one is sent back once. Raises `MindError` with the total cost."""
         await self._start()
         self.prompts.update(prompt.hashes)
         self.instructions[prompt.task] = prompt.text
@@ -154,7 +154,7 @@ class Conversation:
         return await self._send(request)
 
     async def _send(self, request: Request) -> Completion:
-        """Send once and book it: what the provider counted, or, where it did not say, the most it can have been."""
+        """Send one request and charge it: the reported usage, or the maximum if the provider reports none."""
         estimate = self.max_input_tokens(request)
         max_tokens = min(self.limits.max_answer_tokens, self.tokens_left - estimate)
         seconds = self._seconds_left
@@ -187,11 +187,11 @@ class Conversation:
         return self.failed(detail)
 
     async def _start(self) -> None:
-        """The thought's time runs from here: what a model has to load first is not the model's slowness."""
+        """Load the model, then start the clock: loading libraries does not count against `seconds`."""
         if self._deadline is not None:
             return
         await self.model.ready()
-        # Whoever started the thought ends it without asking what it cost; so it ends itself a moment earlier.
+        # The caller cancels the thought at its deadline and then cannot learn its cost, so it ends a little earlier.
         early = min(REPORTING_MARGIN_SEC, self.limits.seconds * _REPORTING_MARGIN_SHARE)
         end = min(anyio.current_time() + self.limits.seconds, self._began + self.limits.total_seconds)
         self._deadline = end - early

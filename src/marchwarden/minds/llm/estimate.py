@@ -1,4 +1,6 @@
-"""An upper bound for the tokens of a text, known before any provider counts them. Knows no tokenizer and no network.
+"""Upper bound for the number of tokens in a text, without a tokenizer and without network access.
+
+Why not a tokenizer: each provider has its own, and the bound must hold for all of them.
 
 Measured against the tokenizers of Claude 2, cl100k and o200k on prose in six languages, tables, code, JSON, chemical
 names and random letters: none ever counted more. English prose counts 1.7 to 1.9 times what they say, and the narrowest
@@ -13,8 +15,8 @@ from typing import Final
 MARGIN: Final = 1.15
 
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]|\s|[\x00-\x7f]|[^\x00-\x7f]+", re.ASCII)
-# Each group: a letter, and the letters that often follow it. Nine tenths of English; tokenizers of other families of
-# languages know these pairs too. Whatever else is cut between two letters.
+# Each group is a letter and the letters that often follow it. These pairs cover nine tenths of English, and tokenizers
+# for other language families know them too. A tokenizer may split any other pair.
 _COMMON_PAIRS: Final = """
     abcdgilmnprstuvy baeiloruy caehiklortu daeiou eacdefgilmnprstvx fefior gaehir haeio iacdefglmnoprstv kei
     ladeilotuy mabeiop nacdegiost ocdflmnprstuvw paeilopru qu racdegiklmnosty sacehilmopqstu taehilorstuwy
@@ -25,7 +27,7 @@ _LETTERS_PER_TOKEN: Final = 5
 
 
 def tokens_at_most(text: str) -> int:
-    """No tokenizer in use makes more of this text; in no case are there more tokens than bytes."""
+    """Return a number of tokens that no current tokenizer exceeds for this text; never more than its bytes."""
     return min(
         math.ceil(sum(_max_tokens(piece) for piece in _PIECE.findall(text)) * MARGIN),
         len(text.encode("utf-8", "replace")),
@@ -37,7 +39,7 @@ def _max_tokens(piece: str) -> float:
     if not piece.isascii():
         return len(piece.encode("utf-8", "replace")) * 0.75
     if piece == " ":
-        # A single space goes with the word behind it; runs of them are rare and count as something.
+        # A single space is part of the next word's token; runs of spaces are rare.
         return 0.2
     if not piece.isalpha():
         return 1

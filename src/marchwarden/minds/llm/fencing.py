@@ -1,6 +1,7 @@
-"""Untrusted text shown as data: fenced by a code no page can know, a line a sentence, each with its id.
+"""Show untrusted text to a model as data: one sentence per line with its id, between two fence lines.
 
-Nothing in a text can end the fence, begin a line or pass for an id; no address is shown. Knows no model.
+The fence carries a code that no page can know. Text cannot close the fence, start a line or imitate an id. URLs are
+removed. Knows no model.
 """
 
 import re
@@ -24,7 +25,7 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class ShownSentence:
-    """A sentence to show, and a word about it (its stance, its aspect) where there is one."""
+    """A sentence to show, with an optional note such as its stance."""
 
     passage: Passage
     sentence: Sentence
@@ -32,12 +33,12 @@ class ShownSentence:
 
 
 def all_sentences(passages: Iterable[Passage]) -> list[ShownSentence]:
-    """Every sentence of these passages."""
+    """Return every sentence of the passages."""
     return [ShownSentence(passage, sentence) for passage in passages for sentence in passage.sentences]
 
 
 def fence_sentences(notebook: Notebook, shown: Sequence[ShownSentence]) -> str:
-    """The sentences, under the handle and title of their source, behind a fence."""
+    """Return the sentences between fence lines, grouped under the letter and title of their source."""
     lines: list[str] = []
     document = -1
     for each in shown:
@@ -45,29 +46,29 @@ def fence_sentences(notebook: Notebook, shown: Sequence[ShownSentence]) -> str:
             document = each.passage.document
             lines.append(_heading(notebook, document))
         text = notebook.sentence_text(each.passage, each.sentence)
-        # What gives orders is never evidence; a model that is not shown it cannot obey it.
+        # Injected instructions are never evidence, and a model cannot follow text that it does not see.
         if not is_injection(one_line(text, _LONGEST_LINE)):
             lines.append(_line(each, neutralize(text)))
     return fence("\n".join(lines), notebook)
 
 
 def fence(body: str, notebook: Notebook) -> str:
-    """The body between two lines that carry the same code.
+    """Put the body between two lines that carry the same code.
 
-    The code is a hash of the question and of everything shown: whoever wrote a part of it cannot know it.
+    The code is a hash of the question and of everything shown, so the author of one part cannot predict it.
     """
     code = sha256(f"{notebook.question}\n{notebook.context}\n{body}".encode()).hexdigest()[:16]
     return f"<data {code}>\n{body}\n</data {code}>"
 
 
 def neutralize(text: str, longest: int = _LONGEST_LINE) -> str:
-    """A text on one line in which nothing looks like a fence, an id or an address."""
+    """Return the text on one line, with everything that looks like a fence, an id or a URL replaced."""
     line = ADDRESS.sub("[link]", one_line(text, longest))
     return _ID_LIKE.sub(r"\1 ", _FENCE_LIKE.sub("‹", line))
 
 
 def source_letter(document: int) -> str:
-    """A, B, … Z, AA, AB: what a source is called before a model."""
+    """Return the letters that name a source to the model: A, B, … Z, AA, AB."""
     name = ""
     number = document + 1
     while number:
@@ -77,7 +78,7 @@ def source_letter(document: int) -> str:
 
 
 def _line(shown: ShownSentence, text: str) -> str:
-    """A heading says what follows it is about; it has no id, so that it cannot be taken for evidence."""
+    """Format one line. Headings give context but have no id, so the model cannot cite them."""
     if shown.sentence.is_heading:
         return f"heading: {text}"
     return f"{shown.sentence.id} ({shown.note}) {text}" if shown.note else f"{shown.sentence.id} {text}"

@@ -1,7 +1,7 @@
-"""A transport that hands a model provider's answer on only when it is one: a JSON object of a sensible size.
+"""HTTP transport that accepts only JSON objects of a limited size from a model provider.
 
-Vendors' libraries trust what they receive; a page, a list, half a body or 200 MB come out of them as anything. Knows
-nothing of what an answer says.
+Why not the vendor libraries alone: they do not validate a response, so an HTML page, a list, a truncated body or
+200 MB lead to arbitrary errors. Knows nothing about the content of an answer.
 """
 
 import json
@@ -15,11 +15,11 @@ _TOKEN_COUNTS: Final = ("input_tokens", "output_tokens", "prompt_tokens", "compl
 
 
 class Garbled(httpx2.ReadError):
-    """Something arrived that no model provider sends."""
+    """The response is not one that a model provider sends."""
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
-    """Reads the whole answer, and no more than it may be. Compressed answers were not asked for and are refused."""
+    """Reads the whole response up to a size limit. Rejects compressed responses, which the client does not request."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, largest: int = LARGEST_ANSWER) -> None:
         self._inner = inner
@@ -33,7 +33,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
         headers = [(name, value) for name, value in response.headers.items() if not name.startswith("content-")]
         if response.is_success:
-            # Labelled as JSON whatever it came as: it has just been looked at.
+            # The body has just been validated as JSON, whatever its content type was.
             headers.append(("content-type", "application/json"))
             content = _validate(content)
         return httpx2.Response(response.status_code, headers=headers, content=content)
@@ -54,7 +54,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 def _validate(content: bytes) -> bytes:
-    """The body of an answer. A count of tokens that is missing or makes no sense is set to nought: not counted."""
+    """Return the body if it is a JSON object. Missing or invalid token counts are set to 0, which means not counted."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:

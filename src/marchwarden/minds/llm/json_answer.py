@@ -1,4 +1,4 @@
-"""A model's answer, read: the first JSON object in its text, in the shape asked for, or one line on why it is none."""
+"""Parse a model's answer: find the first JSON object in its text and validate it against the requested shape."""
 
 import json
 from collections.abc import Set as AbstractSet
@@ -18,7 +18,7 @@ _MOST_TRIES: Final = 20
 
 @dataclass(frozen=True)
 class Unusable:
-    """Why an answer cannot be used: one line, for the model to mend it and for a person to read."""
+    """An answer that cannot be used. `problem` is one line, shown to the model and to the user."""
 
     problem: str
 
@@ -46,9 +46,9 @@ def parse_answer(completion: Completion, shape: type[S]) -> Usable[S] | Unusable
 
 
 def _first_object(text: str, fields: AbstractSet[str]) -> dict[str, object] | None:
-    """The first `{…}` that parses and has a field that was asked for; weak models put words and fences around it.
+    """Return the first `{…}` that parses and has a field of the shape. Weak models put text and fences around it.
 
-    A piece of a larger answer that was broken off is an object too, but of other fields: it is passed over.
+    A fragment inside a truncated answer parses too, but has other fields, so it is skipped.
     """
     decoder = json.JSONDecoder()
     at = -1
@@ -66,7 +66,7 @@ def _first_object(text: str, fields: AbstractSet[str]) -> dict[str, object] | No
 
 
 def _first_error(error: ValidationError) -> str:
-    """Where and what, without the value: an answer is not repeated to anybody."""
+    """Describe the first error by location and message, without the value: answers are not repeated in messages."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the object"
     return one_line(f"the answer does not fit its shape at {place}: {first['msg']}", LONGEST_PROBLEM)

@@ -1,6 +1,6 @@
-"""LanguageMind: a mind that asks a language model. It shows sentences with ids, and takes ids and words.
+"""LanguageMind: a mind that calls a language model. It shows sentences with ids and accepts ids and text.
 
-Spends no more than it is allowed, whatever the model does; what does not fit is not sent. Never fetches anything.
+It never spends more than its allowance: a request that does not fit is not sent. Does not access the network itself.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 
 CONCLUSION_TOKENS: Final = 6_000
-"""Instructions and shape about 1 000, a dozen sentences with their sources 2 500, an answer and its repair the rest."""
+"""About 1,000 for instructions and schema, 2,500 for a dozen sentences with sources, the rest for answer and repair."""
 MAX_PLAN_TOKENS: Final = 500
 MAX_READING_TOKENS: Final = 1_000
 MAX_CONCLUSION_TOKENS: Final = 1_600
@@ -49,7 +49,7 @@ READING_TIME_SHARE: Final = 0.5
 
 
 class LanguageMind:
-    """Any `Model` behind the protocol of minds. Remembers nothing between calls."""
+    """Implements `Mind` with any `Model`. Keeps no state between calls."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -73,7 +73,7 @@ class LanguageMind:
         return _build_thought(conversation, parse_plan(shape, notebook, self._cleaner, self._stems))
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
-        """Reads as many of the passages as fit, the best first. Nothing to read costs nothing."""
+        """Read as many passages as fit, best first. Without passages the model is not called."""
         if not passages:
             return Thought(Reading())
         conversation = self._start_conversation(left, MAX_READING_TOKENS, READING_TIME_SHARE)
@@ -90,7 +90,7 @@ class LanguageMind:
         return _build_thought(conversation, replace(reading, unread=tuple(each.id for each in passages[len(shown) :])))
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
-        """Claims from the best sentences found. With nothing read there is nothing to ask a model."""
+        """Draft claims from the best sentences found. Without evidence the model is not called."""
         conversation = self._start_conversation(left, MAX_CONCLUSION_TOKENS)
         evidence = select_evidence(notebook, self._stems)
         if not evidence:
@@ -136,7 +136,7 @@ class LanguageMind:
     async def _reword(
         self, claims: list[Claim], notebook: Notebook, support: Support, conversation: Conversation
     ) -> list[Claim]:
-        """Claims that say more than their evidence go back once, if the repair is not used up and still fits."""
+        """Send claims that say more than their evidence back once, if a repair is still available and fits."""
         objected = [
             (number, claim, objections)
             for number, claim in enumerate(claims, 1)
@@ -153,7 +153,7 @@ class LanguageMind:
         try:
             shape = await conversation.ask(prompt, content, RewordingShape)
         except MindError:
-            # What it cost is booked with the rest; grounding drops what stays unsupported.
+            # The conversation has charged the failed call; grounding drops claims that stay unsupported.
             return claims
         return self._replace_texts(claims, shape, [number for number, _, _ in objected])
 
@@ -176,7 +176,7 @@ def _build_thought(conversation: Conversation, value: T) -> Thought[T]:
 def _longest_fitting(
     items: Sequence[Item], fits: Callable[[Sequence[Item], int], bool], answer_tokens: int
 ) -> Sequence[Item]:
-    """The longest beginning that leaves room for a good answer; at least one item, whatever room that leaves."""
+    """Return the longest prefix that leaves room for a good answer, and at least one item in any case."""
     fewest, most = 1, len(items)
     while fewest < most:
         middle = (fewest + most + 1) // 2

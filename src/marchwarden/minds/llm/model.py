@@ -1,4 +1,4 @@
-"""The one seam to a language model: a request in, a completion or a failure out. Knows no provider and no budget."""
+"""The interface to a language model: a request in, a completion or a failure out. Knows no provider and no budget."""
 
 import json
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Stop = Literal["complete", "cut", "refused", "unknown"]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked. `instructions` stay the same from call to call; `again`: what was wrong with the last answer."""
+    """One request. `instructions` are the same for all calls of a task; `again` says why an answer was rejected."""
 
     instructions: str
     content: str
@@ -27,7 +27,7 @@ class Request:
 
     @property
     def prompt_with_schema(self) -> str:
-        """The same with the shape spelled out, for models that take no schema in another way."""
+        """The prompt followed by the schema, for models that accept a schema in no other way."""
         return (
             f"{self.prompt}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{self.schema_text}"
         )
@@ -38,13 +38,13 @@ class Request:
 
     @property
     def bounded_schema_text(self) -> str:
-        """The shape as servers get it that keep a model to it letter by letter."""
+        """The schema with length limits, for servers that constrain every token of the output to it."""
         return json.dumps(with_bounds(self.schema), separators=(",", ":"))
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What was answered. `usage` is None where the provider did not say what it billed."""
+    """An answer. `usage` is None if the provider did not report it."""
 
     text: str
     stop: Stop = "complete"
@@ -52,9 +52,9 @@ class Completion:
 
 
 class ModelFailed(MarchwardenError):
-    """No answer came. `retry`: another try may mend it, after `wait` seconds where the provider says so.
+    """The model gave no answer. `retry`: retrying may help, after `wait` seconds if the provider names a delay.
 
-    `billed`: the request may have been worked on and charged for. `garbled`: something came, but no answer.
+    `billed`: the provider may have charged for the request. `garbled`: the response was not a valid answer.
     """
 
     def __init__(
@@ -75,27 +75,27 @@ class ModelFailed(MarchwardenError):
 
 
 class Model(Protocol):
-    """Who can be asked. Raises `ModelFailed` and nothing else; never waits or tries again by itself."""
+    """A language model. Raises only `ModelFailed`; never waits or retries."""
 
     @property
     def model_id(self) -> str: ...
 
     @property
     def frame_tokens(self) -> int:
-        """What it adds to a request of its own: roles, separators, words about the schema."""
+        """Tokens that the provider adds to a request: roles, separators, text about the schema."""
         ...
 
     @property
     def repeats_shape(self) -> bool:
-        """Whether the shape travels twice, as a setting and in words, and may be counted twice."""
+        """Whether the schema is sent twice, as a setting and in the prompt, and may be counted twice."""
         ...
 
     async def ready(self) -> None:
-        """Load what it needs before the first request. No part of any request's time."""
+        """Load libraries before the first request. The time limit of a request does not include this."""
         ...
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
-        """One request, at most `max_tokens` of answer. Whoever asks cuts it off after `seconds`, too."""
+        """Send one request for at most `max_tokens` of output. The caller also cancels it after `seconds`."""
         ...
 
 
@@ -109,7 +109,7 @@ class UnavailableModel:
     repeats_shape: bool = False
 
     async def ready(self) -> None:
-        """There is nothing to load."""
+        """Do nothing: there is nothing to load."""
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
         raise ModelFailed(self.reason)

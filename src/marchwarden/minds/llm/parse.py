@@ -1,6 +1,6 @@
-"""A model's answers turned into what the loop works with: bounded, cleaned, every id looked up, no address taken over.
+"""Convert a model's answers into plans, readings and claims: text bounded and cleaned, ids checked, URLs removed.
 
-Knows no model; what is missing or wrong in an answer is left out, never guessed.
+Knows no model. Missing or invalid parts of an answer are left out, never guessed.
 """
 
 import math
@@ -35,7 +35,7 @@ MOST_GAPS: Final = 5
 MOST_QUESTIONS: Final = 3
 LONGEST_QUERY: Final = 200
 LONGEST_STATEMENT: Final = 2_000
-"""For a source with a guide: a query in its own language, such as SQL."""
+"""Limit for sources with a guide, whose queries are in a language such as SQL."""
 LONGEST_ASPECT: Final = 120
 LONGEST_SENTENCE: Final = 400
 ECHO_WORDS: Final = 7
@@ -47,13 +47,13 @@ _ID: Final = re.compile(r"\bp\d{1,7}(?:\.s\d{1,7})?\b")
 
 
 class TextCleaner:
-    """Knows what we told the model, so that nothing of it comes back as research."""
+    """Cleans text written by a model. Rejects injected instructions and runs of words copied from the given prompts."""
 
     def __init__(self, *prompts: str) -> None:
         self._ours = frozenset(run for prompt in prompts for run in _runs(prompt))
 
     def clean(self, text: str, longest: int = LONGEST_SENTENCE) -> str:
-        """The text as it may be used, or nothing."""
+        """Return the text on one line, bounded and without URLs; empty if it must not be used."""
         line = one_line(ADDRESS.sub("", one_line(text, 2 * longest)), longest).strip()
         return "" if is_injection(line) or self._echoes(line) else line
 
@@ -62,9 +62,9 @@ class TextCleaner:
 
 
 def parse_plan(shape: PlanShape, notebook: Notebook, cleaner: TextCleaner, stems: WordStemmer) -> Plan:
-    """Where the model gives no usable search, the question itself is one.
+    """Build the plan. Without a usable query, the question itself is searched.
 
-    An aspect is looked for by its words alone: one that names nothing of the question is told with it.
+    Aspects are searched by their words alone, so an aspect without a word of the question gets the question appended.
     """
     said = (cleaner.clean(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
     asked = frozenset(stems.of(notebook.question))
@@ -77,7 +77,7 @@ def parse_plan(shape: PlanShape, notebook: Notebook, cleaner: TextCleaner, stems
 def parse_reading(
     shape: ReadingShape, notebook: Notebook, passages: Sequence[Passage], cleaner: TextCleaner
 ) -> Reading:
-    """Findings in what was shown, and nowhere else; leads that passages really point at come from code."""
+    """Build the reading. Findings must be in passages that were shown; code finds the leads in relevant passages."""
     shown = {passage.id: passage for passage in passages}
     findings = tuple(_findings(shape.findings, notebook, shown.keys()))
     mattering = {finding.evidence.partition(".")[0] for finding in findings if finding.relevance >= MIN_LEAD_RELEVANCE}
@@ -93,7 +93,7 @@ def parse_reading(
 
 
 def parse_claims(shapes: Iterable[ClaimShape], notebook: Notebook, cleaner: TextCleaner) -> list[Claim]:
-    """A claim whose words may not be used is left out; one without evidence stays, for grounding to judge."""
+    """Build the claims. Claims with rejected text are left out; claims without evidence stay for grounding to check."""
     claims: dict[str, Claim] = {}
     for shape in shapes:
         text = cleaner.clean(shape.text)
@@ -114,7 +114,7 @@ def parse_gaps(shape: ConclusionShape, cleaner: TextCleaner) -> tuple[Gap, ...]:
 
 
 def parse_open_questions(shape: ConclusionShape, notebook: Notebook, cleaner: TextCleaner) -> tuple[OpenQuestion, ...]:
-    """Only such as a sentence that was read gave rise to."""
+    """Build the open questions that name an existing sentence as their origin."""
     said = [
         OpenQuestion(
             question=question,
@@ -159,7 +159,7 @@ def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterabl
 def _discoveries(
     shapes: Sequence[DiscoveryShape], notebook: Notebook, cleaner: TextCleaner
 ) -> Iterator[DiscoveryEvent]:
-    """What to look for, in words; where it was met is filled in here, from the evidence named."""
+    """Yield leads proposed by the model. The locator comes from the evidence it names, not from the model."""
     for shape in shapes[:MOST_DISCOVERIES]:
         query, evidence = cleaner.clean(shape.query, LONGEST_QUERY), _id(shape.evidence)
         if query and _is_evidence(notebook, evidence):
@@ -173,13 +173,13 @@ def _discoveries(
 
 
 def _id(said: str) -> str:
-    """The id in a text: weak models put brackets and words around it."""
+    """Extract the id: weak models put brackets and words around it."""
     found = _ID.search(said)
     return found[0] if found else ""
 
 
 def _is_evidence(notebook: Notebook, evidence: str) -> bool:
-    """Something that was read, and that does not tell its reader what to do."""
+    """Whether the id exists and its text contains no injected instruction."""
     return notebook.has(evidence) and not is_injection(notebook.excerpt(evidence).verbatim)
 
 
@@ -188,7 +188,7 @@ def _aspect(number: int, aspects: Sequence[str]) -> str:
 
 
 def _share(value: float) -> float:
-    """A number between 0 and 1, whatever a model takes for one."""
+    """Clamp a number from the model to the range 0 to 1."""
     return min(max(value, 0.0), 1.0) if math.isfinite(value) else DEFAULT_RELEVANCE
 
 

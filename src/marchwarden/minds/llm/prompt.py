@@ -1,6 +1,7 @@
-"""What a model is shown of a notebook: the question, what is known and open, and sentences fenced as data.
+"""Load the prompt files and build the content of a request: question, aspects and sentences fenced as data.
 
-Knows no model and no budget; whoever asks says how much to show.
+Prompt files are versioned and identified by their hash. Knows no model and no budget; the caller decides how much to
+show.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,7 @@ MOST_QUERIES: Final = 12
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is told for one task: the rules that hold for all of them, and its own."""
+    """Instructions for one task: the common rules and those of the task."""
 
     task: Task
     text: str
@@ -46,7 +47,7 @@ def plan_content(notebook: Notebook) -> str:
 
 
 def reading_content(notebook: Notebook, passages: Sequence[Passage]) -> str:
-    """The passages of one source stand together; what was found before comes along, so that enough can be told."""
+    """Show passages by source, and the best earlier findings, so that the model can tell when it has enough."""
     found = sentences_by_relevance(notebook)[:ALREADY_FOUND]
     earlier = f"Found before:\n{fence_sentences(notebook, _in_document_order(found))}\n\n" if found else ""
     shown = fence_sentences(
@@ -65,9 +66,9 @@ def conclusion_content(notebook: Notebook, shown: Sequence[ShownSentence]) -> st
 
 
 def rewording_content(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
-    """Each claim with its number, what is wrong with it, and the sentences it points at.
+    """Show each claim with its number, its problems and the sentences it cites.
 
-    A line each: weak models give back the whole line of a claim.
+    Each item has its own line, because weak models return the whole line of a claim.
     """
     lines: list[str] = []
     shown: dict[str, ShownSentence] = {}
@@ -84,7 +85,7 @@ def rewording_content(notebook: Notebook, claims: Iterable[tuple[int, Claim, Seq
 
 
 def sentences_by_relevance(notebook: Notebook) -> list[ShownSentence]:
-    """The sentences findings point at, each once, the most relevant first."""
+    """Return the sentences of all findings, each once, most relevant first."""
     best: dict[str, Finding] = {}
     for finding in notebook.findings:
         known = best.get(finding.evidence)
@@ -100,7 +101,7 @@ def sentences_by_relevance(notebook: Notebook) -> list[ShownSentence]:
 
 
 def select_evidence(notebook: Notebook, stems: WordStemmer) -> list[ShownSentence]:
-    """What was found, or, where nothing was, the passages read that share most words with the question."""
+    """Return the findings, or, if there are none, the passages read that share the most words with the question."""
     found = sentences_by_relevance(notebook)
     if found:
         return found[:MOST_TO_CONCLUDE]
@@ -111,7 +112,7 @@ def select_evidence(notebook: Notebook, stems: WordStemmer) -> list[ShownSentenc
 
 
 def sentences_of(notebook: Notebook, evidence: str) -> list[ShownSentence]:
-    """The sentence an id points at, or all of its passage."""
+    """Return the sentence with this id, or all sentences of the passage."""
     name, _, sentence = evidence.partition(".")
     if not notebook.has(evidence):
         return []
@@ -129,7 +130,7 @@ def _question_header(notebook: Notebook) -> str:
 
 
 def _guide(notebook: Notebook) -> str:
-    """How the source wants to be asked, in its own words: data like any other, and fenced like it."""
+    """Show the source's own description of its queries. It is untrusted data, so it is fenced."""
     if not notebook.guide:
         return ""
     lines = [neutralize(line) for line in notebook.guide.splitlines()]

@@ -1,6 +1,7 @@
-"""A model at a provider's address. Vendors' libraries are imported when it is first asked: they take seconds.
+"""Build a model from `provider:model` and call it. API keys never appear in errors, answers or reprs.
 
-A key appears in no error, answer or repr.
+Vendor libraries take seconds to import, so they are imported on the first call. A missing library or key is found
+without importing them.
 """
 
 import ssl
@@ -24,7 +25,7 @@ INSTALL: Final = "pip install 'marchwarden[llm]'"
 
 @dataclass(frozen=True)
 class _Service:
-    """Where a provider is found: its variables and its usual address. No key variable: no key is needed."""
+    """Environment variables and default URL of a provider. Without key variables it needs no key."""
 
     vendor: Vendor
     keys: tuple[str, ...]
@@ -48,10 +49,10 @@ PROVIDERS: Final = tuple(_SERVICES)
 
 @dataclass
 class ProviderModel:
-    """One model, by the name it was asked for.
+    """One model of a provider, under the name the user gave.
 
-    Structured output is asked for natively first, and in plain words from the moment that is refused or, by one of the
-    many servers that speak OpenAI's chat API, not kept to.
+    It requests structured output natively. Once the server rejects the schema, or a compatible server ignores it, the
+    schema goes into the prompt instead.
     """
 
     model_id: str
@@ -86,7 +87,7 @@ class ProviderModel:
 
 
 def build_model(spec: str, environ: Mapping[str, str]) -> ProviderModel:
-    """The model a spec names. `openai` at an address of its own is whatever speaks OpenAI's chat API there."""
+    """Build the model for a spec. With OPENAI_BASE_URL set, `openai` means any server with OpenAI's chat API."""
     provider, _, name = spec.partition(":")
     service = _SERVICES.get(provider)
     if service is None or not name.strip():
@@ -104,7 +105,7 @@ def build_model(spec: str, environ: Mapping[str, str]) -> ProviderModel:
 
 
 def _installed(library: str) -> bool:
-    """Whether it could be imported. A package inside one that is missing is an error to ask for."""
+    """Whether a module can be imported. `find_spec` raises if the parent package is missing."""
     try:
         return find_spec(library) is not None
     except ModuleNotFoundError:

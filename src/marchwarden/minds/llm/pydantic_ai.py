@@ -1,6 +1,6 @@
-"""One request through pydantic-ai's direct API. What a vendor's library answers or raises is mapped here, once.
+"""Send one request through pydantic-ai's direct API and map the responses and errors of vendor libraries.
 
-Importing this module takes a second or two: it is done when a model is asked. Never tries again by itself.
+Importing this module takes one to two seconds, so it is imported on the first request. Never retries.
 """
 
 import ssl
@@ -50,12 +50,12 @@ _TRANSIENT: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerErro
 
 
 class SchemaRejected(ModelFailed):
-    """The server did not take the request with a schema in it; without one it may."""
+    """The server rejected a request with a schema. It may accept the same request without one."""
 
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """How long an answer may be, and how long it may take."""
+    """Maximum length of an answer in tokens, and maximum time in seconds."""
 
     max_tokens: int
     seconds: float
@@ -64,9 +64,9 @@ class RequestLimits:
 async def send_request(
     access: Access, request: Request, limits: RequestLimits, tls: ssl.SSLContext, *, native: bool
 ) -> Completion:
-    """Ask once. With `native` the shape travels as the provider's own setting, else in words.
+    """Send one request. With `native` the schema is sent as a provider setting, otherwise in the prompt.
 
-    Many servers keep a model to a shape without telling it: it gropes for what it may say. They are sent both.
+    Many compatible servers constrain the output without showing the schema to the model. They get both.
     """
     asked = request.prompt if native and access.vendor != "compatible" else request.prompt_with_schema
     async with _client(limits, tls) as client:
@@ -82,16 +82,16 @@ async def send_request(
         except ModelAPIError as error:
             raise _connection_failure(error) from error
         except UserError as error:
-            # The library knows that this model takes no schema, and sent nothing.
+            # The library knows that this model accepts no schema, and sent nothing.
             raise (SchemaRejected if native else ModelFailed)("the model cannot be asked like this") from error
         except (UnexpectedModelBehavior, AttributeError, KeyError, TypeError, ValueError) as error:
-            # Vendors' libraries take a body for what it should be, and stumble over what is not there.
+            # Vendor libraries do not validate the body and fail on missing fields.
             raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
     return _completion(response)
 
 
 def _client(limits: RequestLimits, tls: ssl.SSLContext) -> httpx2.AsyncClient:
-    """One for each request: a client belongs to the event loop it was first used in. Redirects are not followed."""
+    """Create a client for one request: clients are bound to an event loop. Redirects are not followed."""
     return httpx2.AsyncClient(
         transport=BoundedTransport(httpx2.AsyncHTTPTransport(verify=tls)),
         timeout=httpx2.Timeout(limits.seconds, connect=min(limits.seconds, CONNECT_SECONDS)),
@@ -102,7 +102,7 @@ def _client(limits: RequestLimits, tls: ssl.SSLContext) -> httpx2.AsyncClient:
 def _settings(access: Access, limits: RequestLimits) -> ModelSettings:
     settings = ModelSettings(max_tokens=limits.max_tokens, max_retries=0, timeout=limits.seconds)
     if access.vendor != "compatible":
-        # Thinking is output that is paid for and not seen; the questions asked here are small.
+        # Thinking tokens are billed but not returned, and these tasks are small.
         settings["thinking"] = False
     if access.vendor == "anthropic":
         settings["cache"] = {"messages": False}
@@ -125,7 +125,7 @@ def _completion(response: ModelResponse) -> Completion:
 
 
 def _usage(response: ModelResponse) -> Usage | None:
-    """The provider's own count; what caches served is part of its input, and is told apart here."""
+    """Return the provider's token count. Its input includes cached tokens, which are listed separately here."""
     counted = response.usage
     cached = counted.cache_read_tokens + counted.cache_write_tokens
     if counted.input_tokens <= 0 or counted.output_tokens < 0 or cached < 0:
@@ -139,7 +139,7 @@ def _usage(response: ModelResponse) -> Usage | None:
 
 
 def _http_failure(error: ModelHTTPError, *, native: bool) -> ModelFailed:
-    """A status a provider answered with. Such requests are not billed."""
+    """Map an HTTP error status. Providers do not bill such requests."""
     for kind, detail in _PERMANENT:
         if isinstance(error, kind):
             return ModelFailed(f"{detail} ({error.status_code})")
@@ -151,7 +151,7 @@ def _http_failure(error: ModelHTTPError, *, native: bool) -> ModelFailed:
 
 
 def _connection_failure(error: ModelAPIError) -> ModelFailed:
-    """No status, no answer: what was sent may have been worked on, and is paid for as if it had been."""
+    """Map a failure without a status. The provider may have processed the request, so it counts as billed."""
     garbled = _find_garbled(error)
     if garbled:
         return ModelFailed(garbled, billed=True, garbled=True)
@@ -163,7 +163,7 @@ def _connection_failure(error: ModelAPIError) -> ModelFailed:
 
 
 def _find_garbled(error: BaseException | None) -> str:
-    """What our own transport said about a body, however often it was wrapped since."""
+    """Return the message of a `Garbled` error from our transport anywhere in the chain of causes, or nothing."""
     while error is not None:
         if isinstance(error, Garbled):
             return str(error)

@@ -1,8 +1,10 @@
-"""The shapes a language model answers in: ids, stances, queries and words of its own, never an address or a quotation.
+"""Shapes of a language model's answers: ids, stances, queries and short text, never a URL or a quotation.
 
-Lenient in what they take (a missing list is an empty one), exact in what they ask for: the published schema requires
-every field and bounds nothing, since providers refuse bounds; the code that reads an answer bounds it. Knows no
-provider and no notebook.
+Parsing is lenient: a missing list is empty. The published schema is strict: it requires every field. It sets no length
+limits, because providers reject them; the parsing code applies limits instead. Knows no provider and no notebook.
+
+Class names, field names and descriptions are sent to the model. Shapes have no docstrings, because pydantic would send
+them too.
 """
 
 from functools import cache
@@ -13,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from marchwarden.core.notebook import Stance
 
 JsonSchema = dict[str, JsonValue]
-"""What a provider is given, as it is given."""
+"""A JSON Schema in the form that providers get."""
 
 MOST_ITEMS: Final = 6
 LONGEST_TEXT: Final = 300
@@ -105,7 +107,7 @@ class RewordingShape(_Shape):
 
 @cache
 def schema_of(shape: type[BaseModel]) -> JsonSchema:
-    """The shape as JSON Schema: every field required, nothing unknown allowed, no references to follow."""
+    """Return the JSON Schema of a shape: all fields required, no additional fields, references resolved."""
     whole: dict[str, Any] = shape.model_json_schema()
     definitions: dict[str, Any] = whole.pop("$defs", {})
     schema: JsonSchema = _plain(whole, definitions)
@@ -113,7 +115,7 @@ def schema_of(shape: type[BaseModel]) -> JsonSchema:
 
 
 def with_bounds(schema: JsonSchema) -> JsonSchema:
-    """The same with bounds, for servers that keep a model to its schema letter by letter: a weak one never ends."""
+    """Add length limits, for servers that constrain every token: without limits, a weak model may never stop."""
     limits: dict[str, JsonSchema] = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": LONGEST_TEXT}}
     kept = {name: with_bounds(each) if isinstance(each, dict) else each for name, each in schema.items()}
     return kept if "enum" in schema else {**kept, **limits.get(str(schema.get("type")), {})}
@@ -126,8 +128,8 @@ def _plain(node: Any, definitions: dict[str, Any]) -> Any:
         return node
     if "$ref" in node:
         return _plain(definitions[node["$ref"].rpartition("/")[2]], definitions)
-    # A property may be called `title`; only a title that is text is an annotation.
+    # A property may be named `title`; only a title that is a string is an annotation.
     kept = {name: each for name, each in node.items() if name not in _NOT_FOR_PROVIDERS or isinstance(each, dict)}
     plain = {name: _plain(each, definitions) for name, each in kept.items()}
-    # Strict providers insist on every field; the defaults are for the others.
+    # Strict providers require every field; defaults exist for the others.
     return {**plain, "required": list(plain["properties"])} if "properties" in plain else plain

@@ -1,7 +1,7 @@
-"""Whether a model's own words are carried by the sentences it points at. Stricter than grounding, which comes after.
+"""Check whether a model's claims are supported by the sentences they cite. Stricter than grounding, which runs later.
 
-Besides numbers, names and addresses, a claim may not quote what no sentence says, most of its words must be the
-evidence's or the question's, and it must have to do with what was asked. Knows no model.
+Besides numbers, names and URLs, it checks three things: quotations must occur in the evidence, enough words must come
+from the evidence or the question, and the claim must relate to the question. Knows no model.
 """
 
 import re
@@ -27,17 +27,17 @@ _QUOTED: Final = re.compile(r"[\"“«„]([^\"”»“]{3,})[\"”»“]")
 
 
 class Support:
-    """Holds claims and conflicts against the notebook they come from."""
+    """Checks claims and conflicts against a notebook."""
 
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._notebook = notebook
         self._stems = stems
         self._asked = frozenset(stems.of(notebook.question))
-        # Aspects are named before anything is read: no page has a say in them.
+        # Aspects are planned before any page is read, so no page can influence them.
         self._sought = self._asked.union(*(stems.of(aspect) for aspect in notebook.aspects))
 
     def with_evidence(self, claim: Claim, shown: Sequence[str]) -> Claim:
-        """A claim that points at nothing, given the one sentence shown that carries all of it, if there is one."""
+        """Return the claim. If it cites nothing, add the shown sentence that supports it best, if one does."""
         if claim.evidence:
             return claim
         candidates = [replace(claim, evidence=(each,)) for each in shown]
@@ -45,7 +45,7 @@ class Support:
         return max(carrying, key=self._shared_words, default=claim)
 
     def objections(self, claim: Claim) -> list[str]:
-        """What is wrong with a claim, as a model can mend it; empty when nothing is."""
+        """List the problems of a claim in words that a model can act on."""
         excerpts = self._excerpts(claim)
         if not excerpts:
             return []
@@ -56,13 +56,13 @@ class Support:
         return found or ([] if self._is_carried(claim, excerpts) else ["says something else than the evidence"])
 
     def is_usable(self, claim: Claim) -> bool:
-        """Whether grounding may judge it. What it cannot see, invented quotations and other matters, ends here."""
+        """Whether the claim may go to grounding, which does not detect invented quotations or unrelated claims."""
         excerpts = self._excerpts(claim)
         fitting = self._is_carried(claim, excerpts) and self._is_relevant(claim, excerpts)
         return not excerpts or (fitting and not self._misquotes(claim, excerpts))
 
     def conflicts(self, shapes: Sequence[ConflictShape], cleaner: TextCleaner) -> tuple[Conflict, ...]:
-        """Between sentences of two documents that were read, as the model names them."""
+        """Convert conflicts that the model reports between sentences of two documents."""
         found: dict[frozenset[str], Conflict] = {}
         for shape in shapes:
             one, other = shape.one.strip(), shape.other.strip()
@@ -73,7 +73,7 @@ class Support:
         return tuple(found.values())[:MOST_CONFLICTS]
 
     def find_overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
-        """Figures, dates and denials that do not agree and were not told: code sees those by itself."""
+        """Yield contradicting numbers, dates and negations that the model did not report."""
         known = {frozenset({conflict.one, conflict.other}) for conflict in told}
         disagreements = ConflictDetector(self._stems)
         for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
@@ -94,7 +94,7 @@ class Support:
         return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
 
     def _is_relevant(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
-        """Whether the claim or its evidence has a word of what is sought; a page may hold anything besides."""
+        """Whether the claim or its evidence shares a word with the question or its aspects."""
         said = {stem for text in (claim.text, *(each.verbatim for each in excerpts)) for stem in self._stems.of(text)}
         return not self._sought or not said.isdisjoint(self._sought)
 
@@ -103,7 +103,7 @@ class Support:
         return any(" ".join(quoted.split()).casefold() not in said for quoted in _QUOTED.findall(claim.text))
 
     def _topic(self, topic: str, one: str, other: str) -> str:
-        """The model's words where every one of them stands in the evidence or the question; they enter the answer."""
+        """Return the model's topic if all its words occur in the evidence or the question: it enters the answer."""
         excerpts = [self._notebook.excerpt(each) for each in (one, other)]
         said = {stem for each in excerpts for stem in self._stems.of(each.verbatim)} | self._asked
         words = self._stems.of(topic)
@@ -119,7 +119,7 @@ class Support:
 
 
 def gaps_for_withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:
-    """One gap for the claims that may not be judged any further. Their words are not repeated."""
+    """Return one gap for claims that were left out. It does not repeat their text."""
     if not claims:
         return ()
     what = "a statement" if len(claims) == 1 else f"{len(claims)} statements"

@@ -1,4 +1,4 @@
-"""Vendor libraries, built for one request: an address, a key, our own HTTP client. Nothing else of theirs is used."""
+"""Build a vendor's model object for one request, with our HTTP client. No other part of vendor libraries is used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model as VendorModel
 
 Vendor = Literal["anthropic", "openai", "google", "compatible"]
-"""`compatible`: any server that speaks OpenAI's chat API."""
+"""`compatible`: any server that implements OpenAI's chat API."""
 LIBRARIES: Final[Mapping[Vendor, tuple[str, ...]]] = {
     "anthropic": ("anthropic", "pydantic_ai.models.anthropic"),
     "openai": ("openai", "pydantic_ai.models.openai"),
     "google": ("google.genai", "pydantic_ai.models.google"),
     "compatible": ("openai", "pydantic_ai.models.openai"),
 }
-"""What each needs: the vendor's own library first."""
+"""Modules that each vendor needs, the vendor's own library first."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """A model at an address, and the key to it."""
+    """A model, its base URL and its API key."""
 
     vendor: Vendor
     name: str
@@ -55,7 +55,7 @@ def vendor_model(access: Access, client: "httpx2.AsyncClient") -> "VendorModel":
 
 
 def _compatible(access: Access, client: "httpx2.AsyncClient") -> "VendorModel":
-    """Local servers know `max_tokens` and take a schema, but not OpenAI's strictness about it."""
+    """Build a model for a local server: it supports `max_tokens` and schemas, but not OpenAI's strict mode."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
