@@ -6,14 +6,14 @@ import pytest
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.evidence.confidence import KEPT, Rubric
 from tests.cli.in_process import Shell
-from tests.evaluation.results import QUESTIONS, SUITE, written
+from tests.evaluation.results import QUESTIONS, SUITE, write_suite
 
 
 @pytest.fixture
 def shell(tmp_path):
     """A folder with a suite and the results over it."""
     shell = Shell(tmp_path)
-    written(SUITE, tmp_path / "small")
+    write_suite(SUITE, tmp_path / "small")
     assert shell.run("eval", "small", "-o", "results.jsonl").returncode == 0
     return shell
 
@@ -54,7 +54,7 @@ def test_several_files_may_be_of_several_suites(shell):
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_in_one_line(shell, arguments, expected):
-    written(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), shell.folder / "others")
+    write_suite(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), shell.folder / "others")
     (shell.folder / "empty.jsonl").write_text("")
     done = shell.run("calibrate", *arguments)
     assert (done.returncode, expected in done.stderr) == (2, True), done.stderr

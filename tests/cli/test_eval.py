@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.evaluation.results import QUESTIONS, SUITE, written
+from tests.evaluation.results import QUESTIONS, SUITE, write_suite
 
 
 @pytest.fixture
 def suite(tmp_path):
-    return written(SUITE, tmp_path / "small")
+    return write_suite(SUITE, tmp_path / "small")
 
 
 def test_a_suite_is_measured_and_its_results_are_kept(run, suite, tmp_path):
@@ -42,7 +42,7 @@ def test_a_suite_of_ours_is_known_by_its_name_and_sampled_by_seed(run):
 
 
 def test_the_gate_is_closed_to_another_suite_of_that_name(run, tmp_path):
-    done = run("eval", written(SUITE, tmp_path / "marches"), "--gate")
+    done = run("eval", write_suite(SUITE, tmp_path / "marches"), "--gate")
     assert done.returncode == 1
     assert "gate: the suite has changed" in done.stderr
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_measured_is_refused_in_one_line(run, suite, arguments, e
 
 
 def test_results_of_another_suite_are_not_added_to(run, suite, tmp_path):
-    stranger = written(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), tmp_path / "others")
+    stranger = write_suite(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), tmp_path / "others")
     run("eval", stranger, "-o", "other.jsonl")
     before = (tmp_path / "other.jsonl").read_text()
     done = run("eval", suite, "-o", "other.jsonl")

@@ -13,7 +13,7 @@ def a_budget(tokens: int = 5000, reserve: int = 0) -> Budget:
 
 
 @given(st.lists(AMOUNTS, max_size=30), st.integers(-5, 10**6), AMOUNTS)
-def test_no_report_of_any_mind_takes_the_tokens_over_the_budget(charges, reserve, last):
+def test_no_charge_exceeds_the_token_budget(charges, reserve, last):
     budget = a_budget(reserve=reserve)
     for tokens in charges:
         allowed = budget.left()
@@ -27,14 +27,14 @@ def test_no_report_of_any_mind_takes_the_tokens_over_the_budget(charges, reserve
 
 
 @given(st.lists(st.integers(0, 9), max_size=20))
-def test_sources_are_granted_up_to_the_limit_and_never_beyond(wanted):
+def test_sources_are_granted_up_to_the_limit(wanted):
     budget = a_budget()
     granted = [budget.take_sources(each) for each in wanted]
     assert sum(granted) == min(sum(wanted), 5)
     assert budget.left().sources == 5 - sum(granted)
 
 
-def test_whoever_reports_more_than_was_allowed_ends_the_spending_and_is_named():
+def test_overspending_ends_the_run_and_names_the_culprit():
     budget = a_budget(5000, reserve=1000)
     budget.charge(29_000, budget.left(), "the mind (read)")
     assert budget.left().tokens == 0
@@ -42,12 +42,12 @@ def test_whoever_reports_more_than_was_allowed_ends_the_spending_and_is_named():
     assert budget.shortages == ["the mind (read) reported 29000 tokens, 4000 were allowed"]
 
 
-def test_the_reserve_never_takes_more_than_its_share():
+def test_reserve_is_limited_to_its_share():
     assert a_budget(1000, reserve=10**9).reserve == 400
 
 
 @given(st.lists(st.floats(0, 100)))
-def test_the_clock_only_moves_forward_whatever_order_steps_arrive_in(moments):
+def test_clock_only_moves_forward(moments):
     budget = a_budget()
     for moment in moments:
         budget.at(moment)
@@ -56,5 +56,5 @@ def test_the_clock_only_moves_forward_whatever_order_steps_arrive_in(moments):
 
 
 @given(st.text())
-def test_tokens_are_counted_in_fours_and_rounded_up(text):
+def test_four_characters_count_as_one_token_rounded_up(text):
     assert 4 * tokens_in(text) - len(text) in range(4)

@@ -17,7 +17,7 @@ LAYOUTS = st.sampled_from(["prose", "lines", "table"])
 
 @given(TEXTS, LAYOUTS)
 @settings(max_examples=200)
-def test_every_letter_and_digit_stands_in_exactly_one_sentence(text, layout):
+def test_every_letter_and_digit_is_in_exactly_one_sentence(text, layout):
     covered = [0] * len(text)
     for passage in split(text, layout):
         for sentence in passage.sentences:
@@ -43,45 +43,45 @@ def test_spans_are_ordered_trimmed_bounded_and_numbered(text, layout):
             end = sentence.end
 
 
-def test_a_heading_names_the_passages_below_it_and_is_marked_as_one():
+def test_heading_names_the_passages_below_it():
     text = "# Budget\n\nIt is never exceeded. It is counted.\n\nSecond thoughts\n\nThere are none here.\n"
     first, second = split(text)
     assert (first.heading, second.heading) == ("Budget", "Second thoughts")
     assert [sentence.is_heading for sentence in first.sentences] == [True, False, False]
 
 
-def test_wrapped_lines_stay_one_sentence_and_list_items_do_not_run_together():
+def test_wrapped_lines_are_joined_and_list_items_are_not():
     text = "A sentence that is\nwrapped over lines. Another one.\n- first item\n- second item\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["A sentence that is\nwrapped over lines.", "Another one.", "- first item", "- second item"]
 
 
-def test_no_sentence_holds_the_mark_by_which_an_excerpt_is_cut():
+def test_cut_mark_splits_a_sentence():
     text = "The film wins [...] by its beauty. [...] It stays.\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["The film wins", "by its beauty.", "It stays."]
 
 
-def test_rows_stand_for_themselves_with_bars_at_their_ends_or_without():
+def test_table_rows_are_sentences_with_or_without_outer_bars():
     text = "Sales were these:\n | 2019 | 2018\nNet sales. Gross | 1.5 | 2.5\nOther | 3 | 4\n\nMore | or\nless.\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     rows = ["| 2019 | 2018", "Net sales. Gross | 1.5 | 2.5", "Other | 3 | 4"]
     assert pieces == ["Sales were these:", *rows, "More | or\nless."]
 
 
-def test_no_sentence_goes_across_a_tear():
+def test_no_sentence_crosses_a_tear():
     text = f"It was called {TEAR}Qaumi{TEAR} by all.\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["It was called", "Qaumi", "by all."]
 
 
-def test_a_heading_underlined_with_waves_opens_no_fence():
+def test_tilde_underline_is_not_a_code_fence():
     text = "Ferries\n~~~~~~~\n\nThe ferry crosses\nat noon. It is\nslow.\n"
     sentences = [text[each.start : each.end] for passage in split(text) for each in passage.sentences]
     assert sentences == ["Ferries", "The ferry crosses\nat noon.", "It is\nslow."]
 
 
-def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():
+def test_fenced_code_lines_are_sentences_but_not_headings():
     text = "Run it:\n\n```\n# not a heading\nmake ask\nmake test\n```\n\nThen read on.\n"
     passages = split(text)
     assert not any(sentence.is_heading for passage in passages for sentence in passage.sentences)
@@ -89,7 +89,7 @@ def test_lines_of_code_in_a_fence_stand_for_themselves_and_are_no_headings():
     assert pieces == ["Run it:", "# not a heading", "make ask", "make test", "Then read on."]
 
 
-def test_a_table_carries_its_first_line_as_heading_of_every_passage():
+def test_first_line_of_a_table_is_the_heading_of_every_passage():
     text = "name,year\n" + "\n".join(f"bridge {n},{1900 + n}" for n in range(100))
     assert {passage.heading for passage in split(text, "table")} == {"name,year"}
 
@@ -110,10 +110,10 @@ def test_a_table_carries_its_first_line_as_heading_of_every_passage():
         ("hello there. this is small. all of it is.", ["hello there.", "this is small.", "all of it is."]),
     ],
 )
-def test_a_sentence_that_goes_on_in_small_letters_has_not_ended(text, sentences):
+def test_sentence_continues_in_lower_case_or_brackets(text, sentences):
     assert [text[each.start : each.end] for passage in split(text) for each in passage.sentences] == sentences
 
 
-def test_sentences_are_joined_only_as_long_as_none_must_be_cut_again():
+def test_joined_sentences_stay_within_the_length_limit():
     text = "What a day! " + "and so on it went! " * 60
     assert all(text[each.start : each.end].endswith("!") for passage in split(text) for each in passage.sentences)

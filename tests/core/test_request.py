@@ -1,4 +1,4 @@
-"""Whatever is asked wrongly is refused in one plain line."""
+"""Invalid requests give a one-line error."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ arguments = st.dictionaries(
 
 
 @given(arguments)
-def test_any_arguments_become_a_request_or_one_plain_line(given_arguments: dict[str, object]) -> None:
+def test_any_arguments_give_a_request_or_a_one_line_error(given_arguments: dict[str, object]) -> None:
     try:
         request = parse_request(given_arguments)
     except InvalidInput as error:
@@ -34,12 +34,12 @@ def test_any_arguments_become_a_request_or_one_plain_line(given_arguments: dict[
         assert 1 <= len(request.question) <= 500
 
 
-def test_a_refusal_of_constraints_alone_names_their_fields() -> None:
+def test_error_in_constraints_alone_lists_their_fields() -> None:
     with pytest.raises(ValidationError) as caught:
         ResearchConstraints.model_validate({"tokens": 5})
     assert refusal(caught.value).startswith("unknown argument tokens (allowed: max_iterations, token_budget,")
 
 
-def test_many_complaints_are_counted_not_listed() -> None:
+def test_further_errors_are_counted() -> None:
     with pytest.raises(InvalidInput, match="; and 3 more"):
         parse_request({"question": "q", **{f"x{number}": 1 for number in range(8)}})

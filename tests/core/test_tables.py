@@ -37,12 +37,12 @@ def headings(text: str, layout: Layout = "prose") -> list[str]:
     return [text[each.start : each.end] for each in pieces if tables.is_heading(each.start, each.end)]
 
 
-def test_a_row_is_read_with_the_names_of_its_columns_and_without_its_empty_cells():
+def test_row_has_column_names_and_no_empty_cells():
     assert rows(MARKDOWN) == ["Landings, tonnes, 2019: 1,452; 2018: 1,146", "Ferries, 2019: 31"]
     assert headings(MARKDOWN) == ["| | 2019 | 2018 |"]
 
 
-def test_a_cell_says_where_its_column_is_named():
+def test_cell_has_the_offset_of_its_column_name():
     row = Tables(MARKDOWN, "prose").row(
         MARKDOWN.index("| Ferries"), MARKDOWN.index("| Ferries") + len("| Ferries | 31 | |")
     )
@@ -50,19 +50,19 @@ def test_a_cell_says_where_its_column_is_named():
     assert [MARKDOWN[at:].split("\n", maxsplit=1)[0] for at in row.cells[0].named_at] == ["| | 2019 | 2018 |"]
 
 
-def test_without_a_rule_the_columns_are_named_by_all_lines_above_the_first_figures():
+def test_without_a_rule_all_lines_above_the_first_numbers_name_columns():
     assert rows(FILED) == [
         "Cash, 2019 $: 12.4; Years ended May 31, 2018 $: 9",
         "Total assets, 2019 $: 22.4; Years ended May 31, 2018 $: 19",
     ]
 
 
-def test_a_rule_says_where_the_names_end_whatever_stands_below_it():
+def test_rule_ends_the_header():
     text = "| Town | Mayor | Pots |\n|:--|:-:|--|\n| Dorn | Agnes Pohl | none |\n| Wend | Jakob Stern | 31 |\n"
     assert rows(text) == ["Dorn, Mayor: Agnes Pohl; Pots: none", "Wend, Mayor: Jakob Stern; Pots: 31"]
 
 
-def test_a_line_with_nothing_but_a_label_is_a_heading_and_no_row():
+def test_line_with_only_a_label_is_a_heading():
     assert "Assets | |" in headings("Balance | 2019 | 2018\nCash | 12 | 9\nAssets | |\nLand | 3 | 2\n")
 
 
@@ -75,7 +75,7 @@ def test_a_line_with_nothing_but_a_label_is_a_heading_and_no_row():
         ("\t2019\t2018\nPots\t31\t29\n", "Pots, 2019: 31; 2018: 29"),
     ],
 )
-def test_separated_values_are_read_by_their_first_line(text, said):
+def test_first_line_of_separated_values_names_the_columns(text, said):
     assert rows(text, "table") == [said]
 
 
@@ -89,30 +89,30 @@ def test_separated_values_are_read_by_their_first_line(text, said):
         "Dorn | Agnes Pohl | miller\nWend | Jakob Stern | brewer\n",
     ],
 )
-def test_where_no_line_names_the_columns_there_is_no_row(text):
+def test_no_rows_without_column_names(text):
     assert rows(text) == []
 
 
-def test_a_first_line_written_like_the_rest_names_no_columns():
+def test_first_line_like_the_rest_is_not_a_header():
     assert rows("Dorn,Agnes Pohl,miller\nWend,Jakob Stern,brewer\n", "table") == []
     assert rows("town,mayor,trade\nWend,Jakob Stern,brewer\n", "table") == ["Wend, mayor: Jakob Stern; trade: brewer"]
 
 
-def test_tables_that_an_empty_line_parts_are_two():
+def test_empty_line_separates_tables():
     assert rows("a | b\nc | 1\n\nd | e\nf | 2\n") == ["c, b: 1", "f, e: 2"]
 
 
-def test_lines_too_long_to_be_told_are_no_rows_and_name_nothing():
+def test_overlong_lines_are_neither_rows_nor_headers():
     wide = "a | " * 300
     assert rows(f"{wide}\n{wide}\n") == []
     assert rows(f"{','.join(f'column {at}' for at in range(200))}\n{'1,' * 100}\n", "table") == []
 
 
-def test_code_is_no_table():
+def test_code_is_not_a_table():
     assert rows("a | b\nc | d\n", "lines") == []
 
 
-def test_bars_keep_the_numbers_of_a_line_apart():
+def test_join_cells_keeps_numbers_apart():
     assert join_cells('Pots,31,204,"1,204"') == "Pots | 31 | 204 | 1,204"
 
 
@@ -120,7 +120,7 @@ LINES = st.lists(st.text(alphabet="|-,;\t 0123456789abc$%.\"'\n", max_size=30), 
 
 
 @given(LINES, st.sampled_from(["prose", "table", "lines"]))
-def test_a_row_says_nothing_that_its_line_and_its_header_do_not(text, layout):
+def test_row_text_comes_from_its_line_and_header(text, layout):
     tables = Tables(text, layout)
     for passage in split(text, layout):
         for sentence in passage.sentences:

@@ -1,4 +1,4 @@
-"""Results, questions and suites small enough to judge by hand."""
+"""Small results, questions and suites for tests."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ REFUSAL = a_result("What was read does not answer this question.", (), 0.1, (NOT
 
 
 def a_judgement(question: SuiteQuestion = QUESTIONS[0], **changed: Any) -> Judgement:
-    """A flawless answer, but for what is changed."""
+    """A judgement of a flawless answer, except for the given fields."""
     known: dict[str, Any] = {
         "confidence": 0.8,
         "citations": 1,
@@ -82,8 +82,8 @@ def a_judgement(question: SuiteQuestion = QUESTIONS[0], **changed: Any) -> Judge
     return Judgement(question=question, **{**known, **changed})
 
 
-def written(suite: Suite, folder: Path) -> Path:
-    """The suite as a folder that can be named on the command line."""
+def write_suite(suite: Suite, folder: Path) -> Path:
+    """Write the suite to a folder for the command line."""
     folder.mkdir(parents=True)
     documents = [{"id": each.id, "title": each.title, "text": each.text} for each in suite.documents]
     questions = [

@@ -18,14 +18,14 @@ def difference(before: list[bool], after: list[bool]):
     return next(each for each in comparison.differences if each.name == "answer_said")
 
 
-def test_a_run_beside_itself_differs_in_nothing():
+def test_run_compared_with_itself_has_no_differences():
     run = a_run([True, False] * 10)
     comparison = compare_judgements(run, run, resamples=50)
     assert {(each.change, each.low, each.high, each.is_clear) for each in comparison.differences} == {(0, 0, 0, False)}
     assert comparison.flips == ()
 
 
-def test_a_clear_gain_leaves_zero_out_and_a_small_one_does_not():
+def test_interval_excludes_zero_only_for_a_clear_gain():
     assert difference([False] * 40, [True] * 30 + [False] * 10).is_clear
     assert not difference([False] * 40, [True] + [False] * 39).is_clear
 
@@ -35,12 +35,12 @@ def test_the_same_seed_gives_the_same_intervals():
     assert difference(before, after) == difference(before, after)
 
 
-def test_flipped_questions_are_named_with_their_way():
+def test_flips_have_question_and_direction():
     comparison = compare_judgements(a_run([True, False, True]), a_run([True, True, False]), resamples=10)
     assert [(each.question.id, each.now_good) for each in comparison.flips] == [(1, True), (2, False)]
 
 
-def test_only_what_both_runs_answered_is_compared():
+def test_only_questions_answered_by_both_runs_are_compared():
     comparison = compare_judgements(a_run([True, True]), a_run([False, False, False]), resamples=10)
     assert comparison.questions == 2
     assert compare_judgements([], a_run([True])).differences == ()
@@ -48,6 +48,6 @@ def test_only_what_both_runs_answered_is_compared():
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=20))
-def test_the_interval_lies_in_the_range_of_the_figure_and_in_order(pairs):
+def test_interval_is_ordered_and_within_range(pairs):
     found = difference([one for one, _ in pairs], [other for _, other in pairs])
     assert -1 <= found.low <= found.high <= 1

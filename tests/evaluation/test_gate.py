@@ -15,17 +15,17 @@ REPORT = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q2": REFUSAL,
 GATE = Gate(SUITE.digest, {"answer_said": 0.5}, {"answerable_refused": 0.5})
 
 
-async def test_the_embedded_mind_passes_the_gate_of_the_suite_we_ship(tmp_path):
+async def test_extractive_mind_passes_the_gate_of_the_shipped_suite(tmp_path):
     suite = Suite.load("marches")
     folder = suite.write_documents(tmp_path / "suites")
-    who = FilesResearcher(folder, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
+    researcher = FilesResearcher(folder, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
     answers = ResultsFile(tmp_path / "results.jsonl")
     asked = suite.sample()
-    await answer_all(who, [Task(each.id, ResearchRequest(question=each.text)) for each in asked], answers)
+    await answer_all(researcher, [Task(each.id, ResearchRequest(question=each.text)) for each in asked], answers)
     assert [*load_gate("marches").breaches(Report.from_results(suite, asked, answers.read()))] == []
 
 
-def test_a_run_that_reaches_its_floors_passes():
+def test_run_within_all_limits_passes():
     assert [*GATE.breaches(REPORT)] == []
 
 
@@ -41,12 +41,12 @@ def test_a_run_that_reaches_its_floors_passes():
         (replace(GATE, floors={"contradiction_found": 0.1}), "contradiction_found is –, below its floor"),
     ],
 )
-def test_every_breach_is_told(gate, expected):
+def test_every_breach_is_reported(gate, expected):
     (breach,) = gate.breaches(REPORT)
     assert expected in breach
 
 
-def test_a_suite_without_a_gate_is_refused_with_the_names_of_those_that_have_one():
+def test_suite_without_a_gate_is_rejected_with_available_names():
     with pytest.raises(InvalidInput, match="marches"):
         load_gate("elsewhere")
 
@@ -60,6 +60,6 @@ def test_a_suite_without_a_gate_is_refused_with_the_names_of_those_that_have_one
         '[x]\ndigest = "d"\nfloors = 1',
     ],
 )
-def test_a_table_that_gates_nothing_is_refused(text):
+def test_invalid_gates_are_rejected(text):
     with pytest.raises(InvalidInput):
         parse_gates(text)

@@ -31,7 +31,7 @@ def tags_of(html: str) -> Tags:
     return tags
 
 
-def test_the_page_needs_nothing_else_and_runs_nothing():
+def test_page_is_self_contained_and_has_no_scripts():
     report = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
     tags = tags_of(render_page(report))
     assert not {"script", "img", "link", "iframe", "a", "object"} & set(tags.tags)
@@ -39,7 +39,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing():
     assert "svg" in tags.tags
 
 
-def test_what_a_suite_or_a_researcher_wrote_is_text():
+def test_foreign_text_is_escaped():
     questions = tuple(replace(each, question=HOSTILE, type=HOSTILE) for each in QUESTIONS)
     suite = replace(SUITE, name=HOSTILE, questions=questions)
     good = Report.from_results(suite, questions, {"q1": a_result(), "q3": REFUSAL})
@@ -50,7 +50,7 @@ def test_what_a_suite_or_a_researcher_wrote_is_text():
     assert "&lt;script&gt;" in html
 
 
-def test_the_page_shows_every_figure_and_every_flip():
+def test_page_shows_every_figure_and_flip():
     good = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q3": REFUSAL})
     html = render_page(good.compared_with(Report.from_results(SUITE, QUESTIONS, {"q1": REFUSAL, "q3": REFUSAL})))
     assert all(name in html for name, value in good.figures.items() if value is not None)
@@ -58,7 +58,7 @@ def test_the_page_shows_every_figure_and_every_flip():
 
 
 @given(st.lists(st.builds(ConfidenceOutcome, st.floats(0, 1), st.booleans())))
-def test_the_curve_is_a_picture_with_a_point_for_each_bin(outcomes):
+def test_curve_has_a_circle_for_each_bin(outcomes):
     bins = reliability(outcomes)
     picture = ET.fromstring(reliability_curve(bins))
     circles = picture.findall("{http://www.w3.org/2000/svg}circle")
@@ -67,7 +67,7 @@ def test_the_curve_is_a_picture_with_a_point_for_each_bin(outcomes):
     assert all(0 <= float(each.attrib[axis]) <= width for each in circles for axis in ("cx", "cy"))
 
 
-def test_the_honest_lie_on_the_diagonal():
+def test_calibrated_bin_is_on_the_diagonal():
     picture = ET.fromstring(reliability_curve([Bin(0.5, 0.6, 3, 0.5, 0.5)]))
     (circle,) = picture.findall("{http://www.w3.org/2000/svg}circle")
     assert float(circle.attrib["cx"]) == float(circle.attrib["cy"])

@@ -12,7 +12,7 @@ JUDGE = Judge(SUITE)
 OPENED, LONG, PAINTED = QUESTIONS
 
 
-def test_a_right_answer_is_right_in_every_way():
+def test_right_answer_passes_every_check():
     judged = JUDGE.judge(OPENED, a_result())
     assert (judged.citations, judged.verbatim, judged.markers_valid) == (1, 1, True)
     assert (judged.statements, judged.unsupported) == (1, 0)
@@ -20,7 +20,7 @@ def test_a_right_answer_is_right_in_every_way():
     assert judged.good is True
 
 
-def test_an_answer_to_another_question_is_wrong_in_every_way():
+def test_answer_to_another_question_fails_every_check():
     judged = JUDGE.judge(LONG, a_result())
     assert (judged.gold_document, judged.all_gold_documents, judged.said, judged.seen, judged.quoted) == (False,) * 5
     assert judged.good is False
@@ -38,12 +38,12 @@ def test_an_answer_to_another_question_is_wrong_in_every_way():
         ("[...]", "d000000.txt", False),
     ],
 )
-def test_an_excerpt_is_verbatim_where_it_stands_in_the_document_it_names(excerpt, locator, stands):
+def test_excerpt_is_verbatim_if_it_occurs_in_the_named_document(excerpt, locator, stands):
     judged = JUDGE.judge(OPENED, a_result(citations=(a_citation(excerpt, locator),)))
     assert judged.verbatim == int(stands)
 
 
-def test_what_comes_from_outside_the_suite_is_held_against_the_archive(tmp_path):
+def test_excerpts_from_outside_the_suite_are_checked_in_the_archive(tmp_path):
     archive = Archive(tmp_path)
     name = archive.keep(b"Somewhere else\nit says so.")
     kept = a_citation("Somewhere else it says so.", "https://elsewhere.example/", text_hash=name)
@@ -54,11 +54,11 @@ def test_what_comes_from_outside_the_suite_is_held_against_the_archive(tmp_path)
 
 
 @pytest.mark.parametrize(("answer", "valid"), [("x [1]", True), ("x [2]", False), ("x [0]", False), ("x", True)])
-def test_markers_must_lead_to_a_citation(answer, valid):
+def test_markers_must_refer_to_a_citation(answer, valid):
     assert JUDGE.judge(OPENED, a_result(answer)).markers_valid is valid
 
 
-def test_a_marker_of_thousands_of_digits_is_only_wrong():
+def test_marker_with_thousands_of_digits_is_invalid():
     assert JUDGE.judge(OPENED, a_result(f"x [{'9' * 5000}]")).markers_valid is False
 
 
@@ -74,11 +74,11 @@ def test_a_marker_of_thousands_of_digits_is_only_wrong():
         ("It is so. [7]", 1),
     ],
 )
-def test_a_statement_needs_a_citation_that_says_its_numbers_and_names(answer, unsupported):
+def test_statement_needs_a_citation_with_its_numbers_and_names(answer, unsupported):
     assert JUDGE.judge(OPENED, a_result(answer)).unsupported == unsupported
 
 
-def test_a_refusal_states_nothing_but_confidence_without_evidence_does():
+def test_refusal_has_no_statements_but_a_confident_answer_does():
     assert JUDGE.judge(PAINTED, REFUSAL).statements == 0
     bold = a_result("Otto Lind did.", (), 0.9)
     assert (JUDGE.judge(PAINTED, bold).statements, JUDGE.judge(PAINTED, bold).unsupported) == (1, 1)
@@ -92,11 +92,11 @@ def test_only_the_first_characters_and_citations_count():
     assert JUDGE.judge(OPENED, a_result(citations=late)).gold_document is False
 
 
-def test_markers_take_nothing_from_the_room_of_an_answer():
+def test_markers_do_not_count_towards_the_length_limit():
     assert JUDGE.judge(OPENED, a_result("[1]" * 400 + "1931")).said is True
 
 
-def test_all_needed_documents_are_more_than_one_of_them():
+def test_one_of_two_gold_documents_is_not_all():
     both = SuiteQuestion("b", "?", evidence=(Evidence("bridge"), Evidence("senn")), answerable=True)
     judged = JUDGE.judge(both, a_result())
     assert (judged.gold_document, judged.all_gold_documents) == (True, False)
@@ -107,33 +107,33 @@ def test_all_needed_documents_are_more_than_one_of_them():
 @pytest.mark.parametrize(
     ("gaps", "confidence", "good"), [((NOTHING,), 0.2, True), ((), 0.2, False), ((NOTHING,), 0.5, False)]
 )
-def test_refusing_the_unanswerable_takes_a_gap_and_little_confidence(gaps, confidence, good):
+def test_refusing_needs_a_gap_and_low_confidence(gaps, confidence, good):
     assert JUDGE.judge(PAINTED, a_result(confidence=confidence, gaps=gaps)).good is good
 
 
-def test_what_the_suite_does_not_say_is_not_judged():
+def test_question_without_answerable_flag_is_not_judged():
     assert JUDGE.judge(SuiteQuestion("u", "?"), a_result()).good is None
 
 
-def test_a_contradiction_is_noticed_by_its_factor_or_by_its_gap():
+def test_contradiction_is_detected_by_factor_or_gap():
     gap = Gap(topic="x", category=GapCategory.CONTRADICTORY_SOURCES, detail="y")
     assert JUDGE.judge(OPENED, a_result(gaps=(gap,))).contradicted is True
     assert JUDGE.judge(OPENED, a_result(contradicted=True)).contradicted is True
     assert JUDGE.judge(OPENED, a_result(gaps=(NOTHING,))).contradicted is False
 
 
-def test_a_wrong_answer_is_looked_for_where_the_suite_knows_one():
+def test_known_wrong_answer_is_detected():
     asked = SuiteQuestion("w", "?", ("1931",), wrong_answers=("1932",))
     assert JUDGE.judge(asked, a_result("In 1932. [1]")).wrong_said is True
     assert JUDGE.judge(asked, a_result()).wrong_said is False
 
 
-def test_words_are_compared_whole_and_without_articles_case_and_punctuation():
+def test_normalize_drops_articles_case_and_punctuation():
     assert normalize("The Alder-Bridge, a bridge.") == " alder bridge bridge "
     assert normalize("bridge") not in normalize("bridges")
 
 
 @given(st.lists(st.sampled_from(["alder", "bridge", "senn", "opened", "green"]), min_size=1, unique=True), st.data())
-def test_a_quote_is_covered_by_three_fifths_of_its_words(words, data):
+def test_quote_is_covered_by_three_fifths_of_its_words(words, data):
     kept = data.draw(st.sets(st.sampled_from(words)))
     assert covers(" ".join(words), " ".join(kept)) is (len(kept) / len(words) >= 0.6)

@@ -10,13 +10,13 @@ NOWHERE = SuiteQuestion("n", "?", answerable=False)
 SCORES = st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.9]), min_size=1, max_size=12)
 
 
-def test_nothing_measured_is_nothing_claimed():
+def test_no_judgements_give_no_figures():
     found = dict(figures([]))
     assert found.pop("total_tokens") == 0
     assert set(found.values()) == {None}
 
 
-def test_a_flawless_run_scores_as_one():
+def test_flawless_run_scores_one():
     found = figures([a_judgement(), a_judgement(NOWHERE, confidence=0.1, has_gap=True)])
     best = {measure.name for measure in MEASURES if measure.better == "higher"} - {"contradiction_found"}
     assert {name: found[name] for name in best} == dict.fromkeys(best, 1.0)
@@ -24,17 +24,17 @@ def test_a_flawless_run_scores_as_one():
     assert found["calibration_error"] == pytest.approx((0.2 + 0.1) / 2)
 
 
-def test_excerpts_and_statements_are_counted_each_not_by_result():
+def test_excerpts_and_statements_are_counted_individually():
     judged = [a_judgement(citations=9, verbatim=9, statements=9), a_judgement(verbatim=0, unsupported=1)]
     assert (figures(judged)["verbatim"], figures(judged)["unsupported_statements"]) == (0.9, 0.1)
 
 
-def test_evidence_is_measured_on_what_can_be_answered_and_only_where_the_suite_knows():
+def test_evidence_figures_use_only_answerable_questions_with_data():
     judged = [a_judgement(said=True), a_judgement(said=False), a_judgement(said=None), a_judgement(NOWHERE, said=True)]
     assert figures(judged)["answer_said"] == 0.5
 
 
-def test_contradictions_are_measured_both_ways():
+def test_found_and_invented_contradictions_are_measured():
     torn, agreed = SuiteQuestion("t", "?", conflict=True), SuiteQuestion("a", "?", conflict=False)
     judged = [
         a_judgement(torn, contradicted=True),
@@ -46,7 +46,7 @@ def test_contradictions_are_measured_both_ways():
     assert (found["contradiction_found"], found["contradiction_invented"]) == (0.5, 0.0)
 
 
-def test_refusals_are_measured_right_and_wrong():
+def test_right_and_wrong_refusals_are_measured():
     judged = [
         a_judgement(confidence=0.4),
         a_judgement(confidence=0.5),
@@ -56,7 +56,7 @@ def test_refusals_are_measured_right_and_wrong():
     assert (figures(judged)["answerable_refused"], figures(judged)["unanswerable_admitted"]) == (0.5, 0.5)
 
 
-def test_confidence_in_an_answer_to_the_unanswerable_is_always_misplaced():
+def test_answers_to_unanswerable_questions_are_always_wrong():
     judged = [
         a_judgement(),
         a_judgement(seen=False, quoted=False),
@@ -67,17 +67,17 @@ def test_confidence_in_an_answer_to_the_unanswerable_is_always_misplaced():
 
 
 @given(SCORES, SCORES)
-def test_the_auroc_is_the_share_of_pairs_in_the_right_order_ties_half(positive, negative):
+def test_auroc_is_the_share_of_ordered_pairs_with_ties_half(positive, negative):
     pairs = [(one > other) + (one == other) / 2 for one in positive for other in negative]
     assert auroc(positive, negative) == pytest.approx(sum(pairs) / len(pairs))
 
 
-def test_the_auroc_needs_both_kinds():
+def test_auroc_needs_both_kinds():
     assert auroc([1.0], []) is None
     assert auroc([], [1.0]) is None
 
 
-def test_cost_and_latency_are_those_of_the_results():
+def test_cost_and_latency_come_from_the_results():
     judged = [a_judgement(tokens=number, seconds=float(number)) for number in range(1, 101)]
     found = figures(judged)
     assert (found["mean_tokens"], found["total_tokens"]) == (50.5, 5050.0)
@@ -85,11 +85,11 @@ def test_cost_and_latency_are_those_of_the_results():
 
 
 @given(st.lists(st.floats(0, 100), min_size=1), st.floats(0.01, 1))
-def test_a_percentile_is_a_value_that_the_share_does_not_exceed(values, share):
+def test_percentile_is_a_value_that_covers_the_share(values, share):
     found = percentile(values, share)
     assert found in values
     assert sum(value <= found for value in values) >= share * len(values) - 1e-9
 
 
-def test_every_figure_has_its_own_name():
+def test_figure_names_are_unique():
     assert len({measure.name for measure in MEASURES}) == len(MEASURES)

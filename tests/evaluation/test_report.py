@@ -13,30 +13,32 @@ RESULTS = {
 }
 
 
-def test_a_report_tells_the_whole_run_as_json():
-    told = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).to_json()))
-    assert (told["suite"], told["digest"], told["minds"]) == ("small", SUITE.digest, ["by-hand"])
-    assert (told["questions"], told["answerable"], told["unanswerable"]) == (3, 2, 1)
-    assert told["figures"]["answer_said"] == told["figures"]["verbatim"] == told["figures"]["abstention_auroc"] == 1
-    assert told["kinds"] == [
+def test_report_as_json():
+    report = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).to_json()))
+    assert (report["suite"], report["digest"], report["minds"]) == ("small", SUITE.digest, ["by-hand"])
+    assert (report["questions"], report["answerable"], report["unanswerable"]) == (3, 2, 1)
+    assert (
+        report["figures"]["answer_said"] == report["figures"]["verbatim"] == report["figures"]["abstention_auroc"] == 1
+    )
+    assert report["kinds"] == [
         {"name": "date", "questions": 1, "good": 1},
         {"name": "number", "questions": 1, "good": 1},
         {"name": "unanswerable", "questions": 1, "good": 1},
     ]
-    assert sum(each["count"] for each in told["reliability"]) == 3
-    assert told["comparison"] is None
+    assert sum(each["count"] for each in report["reliability"]) == 3
+    assert report["comparison"] is None
 
 
-def test_only_what_was_asked_is_judged():
+def test_only_given_questions_are_judged():
     assert [each.question.id for each in Report.from_results(SUITE, QUESTIONS[:1], RESULTS).judgements] == ["q1"]
 
 
-def test_results_of_another_suite_are_refused():
+def test_results_of_another_suite_are_rejected():
     with pytest.raises(InvalidInput, match="not in small"):
         Report.from_results(SUITE, QUESTIONS, {**RESULTS, "stranger": REFUSAL})
 
 
-def test_a_report_reads_as_lines_with_what_changed():
+def test_report_lines_include_the_comparison():
     worse = Report.from_results(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
     lines = [*Report.from_results(SUITE, QUESTIONS, RESULTS).compared_with(worse).lines()]
     assert lines[0].startswith("small (sha256:000000000000): 3 questions, 2 answerable, 1 not")
@@ -45,12 +47,12 @@ def test_a_report_reads_as_lines_with_what_changed():
     assert max(len(each) for line in lines for each in line.splitlines()) <= 80
 
 
-def test_a_report_of_nothing_can_be_read():
+def test_report_without_results_has_lines():
     assert "answered by no model" in [*Report.from_results(SUITE, QUESTIONS, {}).lines()]
 
 
-def test_comparison_is_told_as_json_too():
+def test_comparison_is_in_the_json():
     worse = Report.from_results(SUITE, QUESTIONS, {**RESULTS, "q2": REFUSAL})
-    told = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).compared_with(worse).to_json()))
-    assert told["comparison"]["differences"]["answer_said"]["change"] == 0.5
-    assert [each["id"] for each in told["comparison"]["flips"]] == ["q2"]
+    report = json.loads(json.dumps(Report.from_results(SUITE, QUESTIONS, RESULTS).compared_with(worse).to_json()))
+    assert report["comparison"]["differences"]["answer_said"]["change"] == 0.5
+    assert [each["id"] for each in report["comparison"]["flips"]] == ["q2"]

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.evaluation.suite import Suite, SuiteQuestion, shipped_suites
-from tests.evaluation.results import QUESTIONS, SUITE, written
+from tests.evaluation.results import QUESTIONS, SUITE, write_suite
 
 
-def test_a_suite_is_read_with_its_documents_and_questions_and_named_after_its_folder(tmp_path):
-    suite = Suite.load(str(written(SUITE, tmp_path / "small")))
+def test_suite_is_loaded_from_a_folder(tmp_path):
+    suite = Suite.load(str(write_suite(SUITE, tmp_path / "small")))
     assert (suite.name, suite.documents, suite.questions) == ("small", SUITE.documents, QUESTIONS)
 
 
-def test_another_byte_is_another_digest(tmp_path):
-    folder = written(SUITE, tmp_path / "small")
+def test_digest_changes_with_any_byte(tmp_path):
+    folder = write_suite(SUITE, tmp_path / "small")
     before = Suite.load(str(folder)).digest
     assert Suite.load(str(folder)).digest == before
     with (folder / "questions.jsonl").open("a") as file:
@@ -33,8 +33,8 @@ def test_another_byte_is_another_digest(tmp_path):
         ('{"id": "q1", "question": "again?"}', "duplicate id 'q1'"),
     ],
 )
-def test_a_bad_line_is_refused_with_its_number(tmp_path, line, expected):
-    folder = written(SUITE, tmp_path / "small")
+def test_invalid_line_is_rejected_with_its_number(tmp_path, line, expected):
+    folder = write_suite(SUITE, tmp_path / "small")
     with (folder / "questions.jsonl").open("a") as file:
         file.write(line + "\n")
     with pytest.raises(InvalidInput) as refused:
@@ -42,14 +42,14 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path, line, expected):
     assert expected in str(refused.value)
 
 
-def test_what_is_no_suite_is_refused_with_the_names_of_ours(tmp_path):
+def test_unknown_suite_is_rejected_with_shipped_names(tmp_path):
     with pytest.raises(InvalidInput) as refused:
         Suite.load(str(tmp_path / "nowhere"))
     assert "docs.jsonl" in str(refused.value)
     assert "marches" in str(refused.value)
 
 
-def test_documents_are_laid_out_once_whole_and_then_left_alone(tmp_path):
+def test_documents_are_written_once(tmp_path):
     folder = SUITE.write_documents(tmp_path / "suites")
     assert (folder / "d000000.txt").read_text() == f"The Alder Bridge\n\n{SUITE.documents[0].text}\n"
     assert (folder / "d000001.txt").read_text() == f"{SUITE.documents[1].text}\n"
@@ -59,7 +59,7 @@ def test_documents_are_laid_out_once_whole_and_then_left_alone(tmp_path):
     assert [each.name for each in (tmp_path / "suites").iterdir()] == [folder.name]
 
 
-def test_a_place_that_takes_no_folder_is_told(tmp_path):
+def test_unwritable_folder_raises_storage_error(tmp_path):
     (tmp_path / "suites").write_text("a file")
     with pytest.raises(StorageError):
         SUITE.write_documents(tmp_path / "suites")
@@ -70,18 +70,18 @@ def many(count: int) -> Suite:
 
 
 @given(st.integers(1, 30), st.integers(0, 5))
-def test_the_same_seed_gives_the_same_sample_and_a_larger_one_begins_with_it(limit, seed):
+def test_same_seed_gives_the_same_sample_prefix(limit, seed):
     suite = many(30)
     assert suite.sample(limit, seed) == suite.sample(limit, seed) == suite.sample(30, seed)[:limit]
 
 
-def test_without_a_seed_questions_are_ranked_by_the_hash_of_their_id_alone():
+def test_without_a_seed_questions_are_ranked_by_hash_of_id():
     ranked = sorted(range(30), key=lambda number: hashlib.sha256(str(number).encode()).hexdigest())
     assert [each.id for each in many(30).sample(8)] == ranked[:8]
     assert [each.id for each in many(30).sample(8, seed=1)] != ranked[:8]
 
 
-def test_a_question_too_long_to_be_asked_is_left_out():
+def test_overlong_question_is_left_out():
     suite = Suite(
         "long",
         "",
@@ -91,7 +91,7 @@ def test_a_question_too_long_to_be_asked_is_left_out():
     assert [each.id for each in suite.sample()] == ["b"]
 
 
-def test_the_suite_we_ship_holds_what_it_says():
+def test_shipped_suite_is_consistent():
     suite = Suite.load("marches")
     texts = {each.id: each.text for each in suite.documents}
     assert 25 <= len(suite.documents) <= 50
@@ -104,7 +104,7 @@ def test_the_suite_we_ship_holds_what_it_says():
             assert any(answer in (each.quote or "") for each in question.evidence), question.id
 
 
-def test_the_suite_we_ship_asks_every_kind_of_question():
+def test_shipped_suite_has_every_kind_of_question():
     kinds = {each.type for each in Suite.load("marches").questions}
     wanted = (
         "table date number list yes-no two-hop comparison contradiction unanswerable person place reason definition"
@@ -113,7 +113,7 @@ def test_the_suite_we_ship_asks_every_kind_of_question():
     assert shipped_suites() == ("marches",)
 
 
-def test_a_name_of_ours_wins_over_a_folder_here(tmp_path, monkeypatch):
+def test_shipped_name_wins_over_a_local_folder(tmp_path, monkeypatch):
     (tmp_path / "marches").mkdir()
     monkeypatch.chdir(tmp_path)
     assert Suite.load("marches").questions
@@ -121,8 +121,8 @@ def test_a_name_of_ours_wins_over_a_folder_here(tmp_path, monkeypatch):
         Suite.load("./marches")
 
 
-def test_numbers_may_be_ids(tmp_path):
-    folder = written(SUITE, tmp_path / "small")
+def test_ids_may_be_numbers(tmp_path):
+    folder = write_suite(SUITE, tmp_path / "small")
     (folder / "questions.jsonl").write_text(json.dumps({"id": 7, "question": "q?", "evidence": [{"doc_id": 1}]}))
     (question,) = Suite.load(str(folder)).questions
     assert (question.id, question.evidence[0].doc_id, question.answerable) == (7, 1, None)

@@ -1,10 +1,10 @@
-"""Which mind serves."""
+"""Selection of the mind."""
 
 import pytest
 
 from marchwarden.errors import InvalidInput, MindError
 from marchwarden.minds.select import mind_from_trace, mind_notice, select_mind
-from tests.minds.llm.saying import a_notebook, allowed
+from tests.minds.llm.scripted_model import a_notebook, allowed
 
 KEY = {"ANTHROPIC_API_KEY": "secret-key"}
 
@@ -23,7 +23,7 @@ KEY = {"ANTHROPIC_API_KEY": "secret-key"}
         ("vllm:any/model:tag", {}, "vllm:any/model:tag"),
     ],
 )
-def test_the_one_asked_for_wins_then_the_variable_then_the_key(
+def test_spec_wins_over_variable_and_variable_over_key(
     spec: str | None, environ: dict[str, str], model_id: str
 ) -> None:
     assert select_mind(spec, environ).model_id == model_id
@@ -40,18 +40,18 @@ def test_the_one_asked_for_wins_then_the_variable_then_the_key(
         ("nobody:model", "anthropic, openai, google, ollama"),
     ],
 )
-def test_a_mind_that_cannot_serve_is_refused_in_one_line_that_says_what_to_do(spec: str, said: str) -> None:
+def test_unavailable_model_gives_a_one_line_error_with_a_remedy(spec: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said) as raised:
         select_mind(spec, {})
     assert "\n" not in str(raised.value)
 
 
-def test_without_a_key_a_person_is_told_which_mind_serves() -> None:
+def test_notice_names_the_extractive_mode_without_a_key() -> None:
     assert "extractive" in mind_notice({})
     assert mind_notice(KEY) == mind_notice({"MARCHWARDEN_MODEL": "extractive"}) == mind_notice({}, "extractive") == ""
 
 
-async def test_the_mind_of_an_earlier_run_stands_in_silently_when_its_key_is_gone() -> None:
+async def test_mind_of_an_earlier_run_is_rebuilt_without_its_key() -> None:
     mind = mind_from_trace("anthropic:claude-sonnet-4-6", {})
     assert mind.model_id == "anthropic:claude-sonnet-4-6"
     assert mind.conclusion_tokens == select_mind(None, KEY).conclusion_tokens

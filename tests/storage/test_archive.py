@@ -9,7 +9,7 @@ from marchwarden.storage.archive import Archive
 
 @given(st.binary(max_size=2000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_kept_comes_back_under_its_own_hash(tmp_path, content):
+def test_kept_bytes_load_by_their_hash(tmp_path, content):
     archive = Archive(tmp_path)
     assert archive.keep(content) == digest(content)
     assert archive.load(digest(content)) == content
@@ -17,7 +17,7 @@ def test_what_is_kept_comes_back_under_its_own_hash(tmp_path, content):
 
 @given(st.binary(min_size=1, max_size=200), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_one_changed_byte_is_noticed_and_keeping_again_heals_it(tmp_path, content, data):
+def test_changed_byte_is_detected_and_keeping_again_repairs_it(tmp_path, content, data):
     archive = Archive(tmp_path)
     name = archive.keep(content)
     damaged = bytearray(content)
@@ -29,15 +29,15 @@ def test_one_changed_byte_is_noticed_and_keeping_again_heals_it(tmp_path, conten
     assert archive.load(name) == content
 
 
-def test_a_missing_body_and_a_name_that_is_none_are_damage_not_a_crash(tmp_path):
+def test_missing_body_and_invalid_name_raise_archive_damaged(tmp_path):
     archive = Archive(tmp_path)
     for name in (digest(b"never kept"), "sha256:../../etc/passwd", "", "sha256:" + "0" * 64 + "\n"):
         with pytest.raises(ArchiveDamaged):
             archive.load(name)
 
 
-def test_a_disk_that_refuses_is_a_storage_error_and_leaves_nothing_half_written(tmp_path):
-    # The folder of the body's first two digits is a file: nothing can be written into it.
+def test_failed_write_raises_storage_error_and_leaves_no_partial_file(tmp_path):
+    # A file takes the place of the folder for the first two digits, so nothing can be written into it.
     archive = Archive(tmp_path)
     archive.path(digest(b"x")).parent.parent.mkdir(parents=True, exist_ok=True)
     archive.path(digest(b"x")).parent.write_text("in the way")

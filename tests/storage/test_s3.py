@@ -1,4 +1,4 @@
-"""Traces, archive and notes in an object store: the guarantees of a disk, on moto's S3."""
+"""Traces, archive and notes in an object store (moto's S3), with the same guarantees as on disk."""
 
 import json
 import subprocess
@@ -28,15 +28,15 @@ from tests.investigating import QUESTION, an_investigator
 from tests.temporal.engine import answers, free_port
 from tests.world.memory import MemorySource
 
-obstore = pytest.importorskip("obstore", reason="no client of object stores: pip install 'marchwarden[s3]'")
+obstore = pytest.importorskip("obstore", reason="no object store client: pip install 'marchwarden[s3]'")
 pytest.importorskip("moto.server", reason="no object store to test with: pip install 'moto[s3,server]'")
 
-from marchwarden.storage.s3 import Bucket  # noqa: E402 - only where its library is
+from marchwarden.storage.s3 import Bucket  # noqa: E402 - needs the optional library
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Mapping[str, str]]:
-    """moto in a process of its own; what to set to reach it."""
+    """Run moto in a subprocess; yield the variables to reach it."""
     port = free_port()
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,26 +61,26 @@ def service() -> Iterator[Mapping[str, str]]:
 
 @pytest.fixture
 def place(service) -> str:
-    """A bucket of its own."""
+    """URL in a new bucket."""
     name = f"runs-{uuid4()}"
     httpx2.put(f"{service['AWS_ENDPOINT_URL']}/{name}", timeout=30).raise_for_status()
     return f"s3://{name}/team"
 
 
-def at(place: str, service: Mapping[str, str], home: object) -> Store:
+def open_store(place: str, service: Mapping[str, str], home: object) -> Store:
     return Store.at(place, {**service, "MARCHWARDEN_HOME": str(home)})
 
 
 def investigator(store: Store, source: MemorySource | None = None) -> Investigator:
-    embedded = ExtractiveMind()
-    return Investigator(source or MemorySource(), embedded, store=store, fallback=embedded)
+    mind = ExtractiveMind()
+    return Investigator(source or MemorySource(), mind, store=store, fallback=mind)
 
 
-async def test_a_run_in_a_bucket_is_proved_from_an_empty_home_elsewhere(tmp_path, place, service):
+async def test_run_in_a_bucket_verifies_from_another_machine(tmp_path, place, service):
     here = await an_investigator(tmp_path / "here").research(QUESTION)
-    there = await investigator(at(place, service, tmp_path / "one")).research(QUESTION)
+    there = await investigator(open_store(place, service, tmp_path / "one")).research(QUESTION)
     assert {*differences(here, there)} == {"trace_id"}
-    elsewhere = at(place, service, tmp_path / "another")
+    elsewhere = open_store(place, service, tmp_path / "another")
     assert elsewhere.traces() == [there.trace_id]
     assert all(check.proved for check in verify(elsewhere, there.trace_id))
     again = await investigator(elsewhere).rerun(there.trace_id, rethink=True)
@@ -89,8 +89,8 @@ async def test_a_run_in_a_bucket_is_proved_from_an_empty_home_elsewhere(tmp_path
         elsewhere.chain(str(uuid4()))
 
 
-async def test_a_body_changed_in_the_bucket_is_noticed(tmp_path, place, service):
-    store = at(place, service, tmp_path)
+async def test_changed_body_in_the_bucket_is_detected(tmp_path, place, service):
+    store = open_store(place, service, tmp_path)
     result = await investigator(store).research(QUESTION)
     kept = result.citations[0].text_hash
     assert kept is not None
@@ -99,22 +99,21 @@ async def test_a_body_changed_in_the_bucket_is_noticed(tmp_path, place, service)
     bucket.replace(f"archive/{plain[:2]}/{plain[2:]}", b"something else")
     with pytest.raises(ArchiveDamaged):
         store.archive.load(kept)
-    assert not all(check.proved for check in verify(at(place, service, tmp_path / "other"), result.trace_id))
+    assert not all(check.proved for check in verify(open_store(place, service, tmp_path / "other"), result.trace_id))
 
 
-async def test_a_trace_changed_in_the_bucket_is_noticed(tmp_path, place, service):
-    store = at(place, service, tmp_path)
+async def test_changed_trace_in_the_bucket_is_detected(tmp_path, place, service):
+    store = open_store(place, service, tmp_path)
     result = await investigator(store).research(QUESTION)
     bucket, name = Bucket.at(place, service), f"traces/{result.trace_id}.jsonl"
     bucket.replace(name, store.content(result.trace_id).replace(b"1931", b"1932"))
     assert store.chain(result.trace_id).damage
 
 
-async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goes_on(tmp_path, place, service):
-    store, trace_id = at(place, service, tmp_path), str(uuid4())
-    request_of = investigator(store).header
-    opening = request_of(ResearchRequest(question=QUESTION))
-    first, second = store.open_or_begin(trace_id, opening), store.open_or_begin(trace_id, opening)
+async def test_slower_of_two_writers_fails_and_the_run_continues(tmp_path, place, service):
+    store, trace_id = open_store(place, service, tmp_path), str(uuid4())
+    header = investigator(store).header(ResearchRequest(question=QUESTION))
+    first, second = store.open_or_begin(trace_id, header), store.open_or_begin(trace_id, header)
     second.note("search", "bridges", "first come", {"result": []})
     with pytest.raises(TraceHeld):
         first.note("search", "rivers", "too late", {"result": []})
@@ -125,8 +124,8 @@ async def test_of_two_who_write_one_trace_the_slower_one_is_told_and_the_run_goe
     assert result.citations
 
 
-async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_late(tmp_path, place, service):
-    store, trace_id, request = at(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
+async def test_finished_run_is_not_changed_by_resuming_or_late_writers(tmp_path, place, service):
+    store, trace_id, request = open_store(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
     late = store.open_or_begin(trace_id, investigator(store).header(request))
     result = await investigator(store).run_request(request, trace_id)
     kept = store.content(trace_id)
@@ -137,8 +136,8 @@ async def test_a_run_that_is_over_stays_whole_whoever_takes_it_up_or_comes_too_l
     assert Bucket.at(place, service).list_names(f"traces/{trace_id}/") == []
 
 
-def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, place, service):
-    notes = at(place, service, tmp_path).notes
+def test_notes_in_a_bucket_are_written_once_and_cleared_by_prefix(tmp_path, place, service):
+    notes = open_store(place, service, tmp_path).notes
     assert notes.write("calls/run/asked", b"first")
     assert not notes.write("calls/run/asked", b"second")
     assert notes.read("calls/run/asked") == b"first"
@@ -148,45 +147,45 @@ def test_notes_in_a_bucket_are_written_once_and_forgotten_together(tmp_path, pla
 
 
 def settings_of(place: str, service: Mapping[str, str], home: Path) -> Settings:
-    """Of a machine whose traces are in the bucket."""
+    """Settings of a machine with its traces in the bucket."""
     environ = {**bare_environment(), **service, "MARCHWARDEN_TRACE_DIR": place, "MARCHWARDEN_HOME": str(home)}
     return Settings.of(environ, "")
 
 
-def told(place: str, service: Mapping[str, str], home: Path, *arguments: str) -> Result:
+def run_cli(place: str, service: Mapping[str, str], home: Path, *arguments: str) -> Result:
     return CliRunner().invoke(marchwarden, arguments, obj=settings_of(place, service, home))
 
 
 @pytest.fixture
-def run_there(tmp_path, place, service) -> str:
-    """The trace id of a run that some other machine kept in the bucket."""
+def remote_run(tmp_path, place, service) -> str:
+    """Trace id of a run that another machine stored in the bucket."""
     (tmp_path / "notes.md").write_text("The Alder Bridge was opened in 1931.\n")
     asked = ("ask", QUESTION, "--files", str(tmp_path / "notes.md"), "--mind", "extractive", "--json")
-    done = told(place, service, tmp_path / "first", *asked)
+    done = run_cli(place, service, tmp_path / "first", *asked)
     assert done.exit_code == 0, done.stderr
     return str(json.loads(done.stdout)["trace_id"])
 
 
-def test_every_command_that_looks_at_a_run_finds_it_in_the_bucket(tmp_path, place, service, run_there):
+def test_commands_find_a_run_in_the_bucket(tmp_path, place, service, remote_run):
     for command in ("verify", "replay", "resume", "refresh"):
-        done = told(place, service, tmp_path / "other", command, run_there)
+        done = run_cli(place, service, tmp_path / "other", command, remote_run)
         assert done.exit_code == 0, (command, done.output)
-    assert run_there in told(place, service, tmp_path / "other", "traces", "--json").stdout
-    assert "extractive" in told(place, service, tmp_path / "other", "costs", "--by", "model").stdout
-    written = told(place, service, tmp_path / "other", "report", run_there, "-o", str(tmp_path / "report.html"))
+    assert remote_run in run_cli(place, service, tmp_path / "other", "traces", "--json").stdout
+    assert "extractive" in run_cli(place, service, tmp_path / "other", "costs", "--by", "model").stdout
+    written = run_cli(place, service, tmp_path / "other", "report", remote_run, "-o", str(tmp_path / "report.html"))
     assert written.exit_code == 0, written.output
     assert "1931" in (tmp_path / "report.html").read_text()
     page = house(settings_of(place, service, tmp_path / "other"), Path(place))
-    assert [run.trace_id for run in RunCatalog(page.store).runs()] == [run_there]
+    assert [run.trace_id for run in RunCatalog(page.store).runs()] == [remote_run]
 
 
-def test_what_is_for_folders_alone_says_so(tmp_path, place, service):
-    refused = told(place, service, tmp_path, "gc")
+def test_commands_for_folders_reject_a_bucket(tmp_path, place, service):
+    refused = run_cli(place, service, tmp_path, "gc")
     assert isinstance(refused.exception, InvalidInput)
     assert place in str(refused.exception)
-    assert "Traceback" not in told(place, service, tmp_path, "doctor", "--offline").output
+    assert "Traceback" not in run_cli(place, service, tmp_path, "doctor", "--offline").output
 
 
-def test_a_server_keeps_its_ledger_on_its_own_machine_where_traces_are_in_a_bucket(tmp_path, place, service):
-    stood = ServeOptions("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
-    assert stood.ledger == tmp_path / "nearby" / LEDGER
+def test_server_keeps_its_ledger_local_if_traces_are_in_a_bucket(tmp_path, place, service):
+    config = ServeOptions("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
+    assert config.ledger == tmp_path / "nearby" / LEDGER

@@ -26,7 +26,7 @@ def a_trace(path: Path, lines: int = 5) -> Path:
     return path
 
 
-def test_lines_are_json_numbered_stamped_and_chained(tmp_path):
+def test_lines_are_numbered_timestamped_and_chained_json(tmp_path):
     path = a_trace(tmp_path / "t.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]
@@ -38,7 +38,7 @@ def test_lines_are_json_numbered_stamped_and_chained(tmp_path):
 
 @given(st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
-def test_no_byte_of_a_trace_can_change_unnoticed(tmp_path, data):
+def test_any_changed_byte_is_detected(tmp_path, data):
     path = a_trace(tmp_path / f"{uuid4()}.jsonl", 3)
     content = bytearray(path.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
@@ -49,7 +49,7 @@ def test_no_byte_of_a_trace_can_change_unnoticed(tmp_path, data):
     assert chain.torn or chain.damage.startswith(f"line {line}:")
 
 
-def test_a_line_left_out_or_taken_from_another_trace_is_noticed(tmp_path):
+def test_missing_or_foreign_line_is_detected(tmp_path):
     path = a_trace(tmp_path / "t.jsonl")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2] + lines[3:]))
@@ -60,7 +60,7 @@ def test_a_line_left_out_or_taken_from_another_trace_is_noticed(tmp_path):
 
 @given(st.integers(1, 400))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
-def test_a_torn_last_line_is_cut_off_and_the_chain_goes_on(tmp_path, torn):
+def test_torn_last_line_is_removed_on_reopen(tmp_path, torn):
     path = a_trace(tmp_path / f"{uuid4()}.jsonl", 4)
     content = path.read_bytes()
     whole = content[: -min(torn, len(content.splitlines(keepends=True)[-1]) - 1)]
@@ -74,14 +74,14 @@ def test_a_torn_last_line_is_cut_off_and_the_chain_goes_on(tmp_path, torn):
     assert (len(chain.entries), chain.damage, chain.torn) == (4, "", False)
 
 
-def test_a_damaged_trace_cannot_be_gone_on_with(tmp_path):
+def test_damaged_trace_cannot_be_reopened(tmp_path):
     path = a_trace(tmp_path / "t.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"value":1', b'"value":7'))
     with pytest.raises(MalformedTrace, match="line 2"):
         Journal.reopen(path, ID)
 
 
-def test_two_writers_of_one_trace_are_refused(tmp_path):
+def test_second_writer_of_a_trace_is_rejected(tmp_path):
     journal = Journal.begin(tmp_path / "t.jsonl", ID)
     journal.append("note", "mine", {})
     with pytest.raises(MalformedTrace, match="another process"):
@@ -89,7 +89,7 @@ def test_two_writers_of_one_trace_are_refused(tmp_path):
     journal.close()
 
 
-def test_a_folder_that_cannot_be_written_gives_a_journal_that_says_so(tmp_path):
+def test_unwritable_folder_gives_a_journal_with_a_reason(tmp_path):
     (tmp_path / "file").write_text("in the way")
     journal = Journal.begin(tmp_path / "file" / "t.jsonl", ID)
     assert journal.refused
@@ -109,7 +109,7 @@ WRITER = """
 """
 
 
-def test_kill_minus_nine_loses_no_acknowledged_line(tmp_path):
+def test_sigkill_loses_no_acknowledged_line(tmp_path):
     for _ in range(5):
         trace_id = str(uuid4())
         path = tmp_path / f"{trace_id}.jsonl"
@@ -124,7 +124,7 @@ def test_kill_minus_nine_loses_no_acknowledged_line(tmp_path):
         assert len(chain.entries) >= acknowledged
 
 
-def test_a_line_the_disk_takes_only_in_part_is_taken_back_and_nothing_follows_it(tmp_path):
+def test_partially_written_line_is_removed_and_ends_the_trace(tmp_path):
     path = tmp_path / "t.jsonl"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     journal = Journal.begin(path, ID)

@@ -1,4 +1,4 @@
-"""The agent SDK over a program that plays Claude Code: what it is started with, and what becomes of its answers."""
+"""The agent SDK with a fake Claude Code program: its arguments, and the handling of its answers."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from marchwarden.errors import InvalidInput, MindError
 from marchwarden.minds.select import select_mind
-from tests.minds.llm.saying import a_notebook, allowed
+from tests.minds.llm.scripted_model import a_notebook, allowed
 
 pytest.importorskip("claude_agent_sdk", reason="the extra [claude-agent] is not installed")
 
@@ -35,8 +35,8 @@ for line in sys.stdin:
 """
 
 
-def playing(folder: Path, **result: object) -> dict[str, str]:
-    """The environment of somebody whose Claude answers like this."""
+def fake_claude(folder: Path, **result: object) -> dict[str, str]:
+    """Install a fake Claude program with this answer; return the environment that selects it."""
     said = {
         "type": "result",
         "subtype": "success",
@@ -57,8 +57,8 @@ def playing(folder: Path, **result: object) -> dict[str, str]:
     return {"MARCHWARDEN_CLAUDE": str(program)}
 
 
-async def test_it_plans_with_one_turn_no_tools_and_nothing_of_the_caller_s_in_reach(tmp_path: Path) -> None:
-    thought = await select_mind("claude-agent", playing(tmp_path)).plan(a_notebook(), allowed())
+async def test_plan_uses_one_turn_no_tools_and_an_empty_folder(tmp_path: Path) -> None:
+    thought = await select_mind("claude-agent", fake_claude(tmp_path)).plan(a_notebook(), allowed())
     assert thought.value.queries[0].text == "Alder Bridge opening"
     assert thought.tokens == 1_000
     seen = json.loads((tmp_path / "seen.json").read_text())
@@ -70,8 +70,8 @@ async def test_it_plans_with_one_turn_no_tools_and_nothing_of_the_caller_s_in_re
     assert int(seen["limit"]) <= 700
 
 
-async def test_a_model_can_be_named(tmp_path: Path) -> None:
-    mind = select_mind("claude-agent:opus", playing(tmp_path))
+async def test_spec_can_name_a_model(tmp_path: Path) -> None:
+    mind = select_mind("claude-agent:opus", fake_claude(tmp_path))
     await mind.plan(a_notebook(), allowed())
     arguments = json.loads((tmp_path / "seen.json").read_text())["arguments"]
     assert mind.model_id == "claude-agent:opus"
@@ -86,16 +86,16 @@ async def test_a_model_can_be_named(tmp_path: Path) -> None:
         ({"stop_reason": "refusal"}, "refused"),
     ],
 )
-async def test_its_failures_are_one_line(tmp_path: Path, result: dict[str, object], said: str) -> None:
+async def test_failures_give_a_one_line_error(tmp_path: Path, result: dict[str, object], said: str) -> None:
     with pytest.raises(MindError, match=said):
-        await select_mind("claude-agent", playing(tmp_path, **result)).plan(a_notebook(), allowed())
+        await select_mind("claude-agent", fake_claude(tmp_path, **result)).plan(a_notebook(), allowed())
 
 
-async def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+async def test_missing_program_gives_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(MindError, match="is it logged in"):
         await select_mind("claude-agent", {"MARCHWARDEN_CLAUDE": str(tmp_path / "none")}).plan(a_notebook(), allowed())
 
 
-def test_a_spec_with_a_typing_error_is_refused() -> None:
+def test_misspelled_spec_is_rejected() -> None:
     with pytest.raises(InvalidInput):
         select_mind("claude-agents", {})

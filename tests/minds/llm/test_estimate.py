@@ -1,4 +1,4 @@
-"""The bound against counts that real tokenizers gave for the same texts (Claude 2, cl100k and o200k)."""
+"""Compare the bound with the counts of real tokenizers (Claude 2, cl100k and o200k)."""
 
 import pytest
 from hypothesis import given
@@ -48,20 +48,20 @@ COUNTED = [
 
 
 @pytest.mark.parametrize("text, counted", COUNTED)
-def test_the_bound_is_never_below_what_the_worst_tokenizer_counted(text: str, counted: int) -> None:
+def test_bound_is_at_least_the_highest_tokenizer_count(text: str, counted: int) -> None:
     assert tokens_at_most(text) >= counted
 
 
-def test_english_prose_is_not_overestimated_beyond_twice() -> None:
+def test_english_prose_is_overestimated_at_most_twofold() -> None:
     prose, counted = COUNTED[0]
     assert tokens_at_most(prose * 20) <= 2 * counted * 20
 
 
 @given(st.text(max_size=500))
-def test_there_are_never_more_tokens_than_bytes_and_never_fewer_than_none(text: str) -> None:
+def test_bound_is_between_zero_and_the_number_of_bytes(text: str) -> None:
     assert 0 <= tokens_at_most(text) <= len(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-def test_more_text_is_never_fewer_tokens(one: str, other: str) -> None:
+def test_bound_never_shrinks_with_more_text(one: str, other: str) -> None:
     assert tokens_at_most(one + " " + other) >= tokens_at_most(one)

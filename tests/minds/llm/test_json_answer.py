@@ -1,4 +1,4 @@
-"""Answers of models, good and bad."""
+"""Parsing of valid and invalid model answers."""
 
 import json
 
@@ -14,18 +14,18 @@ GOOD = json.dumps({"aspects": ["date"], "queries": [{"text": "bridge", "aspect":
 
 
 @pytest.mark.parametrize("text", [GOOD, f"Certainly!\n```json\n{GOOD}\n```", f"{{so}} it is: {GOOD} and more {{"])
-def test_the_first_object_that_parses_is_the_answer(text: str) -> None:
+def test_first_valid_json_object_is_the_answer(text: str) -> None:
     read = parse_answer(Completion(text), PlanShape)
     assert isinstance(read, Usable)
     assert read.value.aspects == ("date",)
 
 
-def test_missing_lists_are_empty_and_unknown_fields_are_passed_over() -> None:
+def test_missing_lists_are_empty_and_unknown_fields_are_ignored() -> None:
     read = parse_answer(Completion('{"satisfied": true, "mood": "fine"}'), ReadingShape)
     assert read == Usable(ReadingShape(satisfied=True))
 
 
-def test_a_piece_of_an_answer_that_was_broken_off_is_not_taken_for_the_answer() -> None:
+def test_fragment_of_a_truncated_answer_is_not_the_answer() -> None:
     read = parse_answer(Completion('{"findings": [{"evidence": "p1.s1", "relevance": 1.0}, {"evid'), ReadingShape)
     assert isinstance(read, Unusable)
 
@@ -41,7 +41,7 @@ def test_a_piece_of_an_answer_that_was_broken_off_is_not_taken_for_the_answer() 
         ('{"evidence": "p1", "stance": "SECRET"}', "does not fit its shape at stance"),
     ],
 )
-def test_a_bad_answer_is_one_line_that_does_not_repeat_it(text: str, problem: str) -> None:
+def test_problem_is_one_line_without_the_answer(text: str, problem: str) -> None:
     read = parse_answer(Completion(text), FindingShape)
     assert isinstance(read, Unusable)
     assert problem in read.problem
@@ -49,5 +49,5 @@ def test_a_bad_answer_is_one_line_that_does_not_repeat_it(text: str, problem: st
 
 
 @given(st.text(max_size=300))
-def test_no_text_is_too_strange_to_be_read(text: str) -> None:
+def test_any_text_can_be_parsed_without_an_exception(text: str) -> None:
     assert isinstance(parse_answer(Completion(text), PlanShape), Usable | Unusable)

@@ -1,4 +1,4 @@
-"""Real vendor libraries against the world's model services."""
+"""Real vendor libraries against the local model services of the test world."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from marchwarden.minds.llm.prompt import load_prompt
 from marchwarden.minds.llm.providers import build_model
 from marchwarden.minds.llm.schema import ConclusionShape
 from marchwarden.minds.select import select_mind
-from tests.minds.llm.saying import a_notebook, allowed
+from tests.minds.llm.scripted_model import a_notebook, allowed
 from tests.world.model_house import KEYS
 from tests.world.model_orders import Orders
 from tests.world.world import World
@@ -39,7 +39,7 @@ BUSY = ["429-now", "500-now", "503-now", "529-now"]
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: World, service: str) -> None:
+async def test_plan_takes_one_request_and_is_charged_as_billed(world: World, service: str) -> None:
     mind = select_mind(None, world.models.environ(service))
     thought = await mind.plan(a_notebook(), allowed())
     (call,) = world.model_log.calls()
@@ -54,7 +54,7 @@ async def test_a_plan_is_asked_for_once_and_billed_as_the_service_says(world: Wo
 @pytest.mark.parametrize(
     "trouble, attempts", [*((each, 2) for each in GARBLED + UNUSABLE), *((each, 3) for each in BUSY)]
 )
-async def test_every_trouble_ends_in_one_line_and_a_bill_no_lower_than_the_service_s(
+async def test_every_fault_gives_a_one_line_error_and_at_least_the_billed_cost(
     world: World, service: str, trouble: str, attempts: int
 ) -> None:
     mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
@@ -76,9 +76,7 @@ async def test_every_trouble_ends_in_one_line_and_a_bill_no_lower_than_the_servi
         ("429-hour", "busy"),
     ],
 )
-async def test_what_no_waiting_mends_is_asked_once_and_costs_nothing(
-    world: World, service: str, trouble: str, said: str
-) -> None:
+async def test_permanent_errors_are_not_retried_or_charged(world: World, service: str, trouble: str, said: str) -> None:
     mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
     with pytest.raises(MindError, match=said) as raised:
         await mind.plan(a_notebook(), allowed())
@@ -88,9 +86,7 @@ async def test_what_no_waiting_mends_is_asked_once_and_costs_nothing(
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["hang", "hang-in-body", "drip"])
-async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered(
-    world: World, service: str, trouble: str
-) -> None:
+async def test_slow_service_times_out_and_is_charged_the_maximum(world: World, service: str, trouble: str) -> None:
     # Asked once before: to load a vendor's library can take longer than the second that is then given.
     await select_mind(None, world.models.environ(service)).plan(a_notebook(), allowed())
     before = world.model_log.billed()
@@ -102,7 +98,7 @@ async def test_a_slow_service_is_left_in_time_and_paid_for_as_if_it_had_answered
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["no-usage", "usage-nonsense"])
-async def test_an_answer_without_a_bill_is_used_and_booked_at_its_most(
+async def test_answer_without_usage_is_used_and_charged_at_the_maximum(
     world: World, service: str, trouble: str
 ) -> None:
     mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
@@ -112,14 +108,14 @@ async def test_an_answer_without_a_bill_is_used_and_booked_at_its_most(
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_service_that_takes_no_schema_is_asked_in_words_from_then_on(world: World, service: str) -> None:
+async def test_schema_moves_into_the_prompt_after_a_rejection(world: World, service: str) -> None:
     mind = select_mind(None, world.models.environ(service, Orders(trouble="no-schema")))
     for _ in range(2):
         assert (await mind.plan(a_notebook(), allowed())).value.queries
     assert [call.status for call in world.model_log.calls()] == [400, 200, 200]
 
 
-async def test_a_compatible_server_is_told_the_shape_in_words_too_and_in_nothing_else_once_it_ignored_it(
+async def test_compatible_server_gets_the_schema_twice_until_it_ignores_it(
     world: World,
 ) -> None:
     plan = json.dumps({"aspects": [], "queries": [{"text": "Alder Bridge"}]})
@@ -132,7 +128,7 @@ async def test_a_compatible_server_is_told_the_shape_in_words_too_and_in_nothing
     assert "fits this schema" in second.ask.prompt and second.ask.schema is None
 
 
-async def test_a_shape_that_travels_twice_is_counted_twice_before_it_is_sent(world: World) -> None:
+async def test_schema_sent_twice_is_counted_twice(world: World) -> None:
     environ = world.models.environ("openai")
     model = build_model(environ["MARCHWARDEN_MODEL"], environ)
     conversation = Conversation(model, ConversationLimits(tokens=20_000, seconds=60.0, max_answer_tokens=500))
@@ -146,7 +142,7 @@ async def test_a_shape_that_travels_twice_is_counted_twice_before_it_is_sent(wor
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_the_key_is_in_no_error_answer_exchange_or_repr(world: World, service: str) -> None:
+async def test_key_appears_in_no_error_answer_exchange_or_repr(world: World, service: str) -> None:
     key = KEYS[service]
     environ = world.models.environ(service, script=[json.dumps({"queries": [{"text": f"tell {key} to all"}]})])
     mind = select_mind(None, environ)
@@ -155,7 +151,7 @@ async def test_the_key_is_in_no_error_answer_exchange_or_repr(world: World, serv
     assert key not in f"{thought}{thought.exchange.decode()}{build_model(environ['MARCHWARDEN_MODEL'], environ)!r}"
 
 
-async def test_an_address_where_nobody_listens_costs_nothing() -> None:
+async def test_unreachable_address_costs_nothing() -> None:
     with socket() as silent:
         silent.bind(("127.0.0.1", 0))
         environ = {"OPENAI_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1"}
@@ -164,7 +160,7 @@ async def test_an_address_where_nobody_listens_costs_nothing() -> None:
     assert raised.value.tokens == 0
 
 
-async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> None:
+async def test_rules_are_marked_as_cacheable(world: World) -> None:
     await select_mind(None, world.models.environ("anthropic")).plan(a_notebook(), allowed())
     (call,) = world.model_log.calls()
     assert call.ask is not None
@@ -172,7 +168,7 @@ async def test_the_rules_are_marked_for_the_service_to_keep(world: World) -> Non
     assert "Alder Bridge" not in call.ask.cacheable()
 
 
-def test_choosing_a_mind_imports_no_vendor_s_library() -> None:
+def test_selecting_a_mind_imports_no_vendor_library() -> None:
     code = (
         "import sys; from marchwarden.minds.select import select_mind;"
         "select_mind('anthropic:claude-sonnet-4-6', {'ANTHROPIC_API_KEY': 'k'});"

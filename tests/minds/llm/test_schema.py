@@ -1,4 +1,4 @@
-"""The schemas providers are given."""
+"""The JSON Schemas sent to providers."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def nodes(node: object) -> Iterator[dict[str, object]]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_field_is_required_and_nothing_a_provider_refuses_is_in_it(shape: type[BaseModel]) -> None:
+def test_schema_requires_every_field_and_has_nothing_providers_reject(shape: type[BaseModel]) -> None:
     for node in nodes(schema_of(shape)):
         assert not REFUSED & node.keys()
         if node.get("type") == "object":
@@ -37,13 +37,13 @@ def test_every_field_is_required_and_nothing_a_provider_refuses_is_in_it(shape: 
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_shape_has_room_for_an_address_or_a_quotation(shape: type[BaseModel]) -> None:
+def test_no_shape_has_a_field_for_urls_or_quotations(shape: type[BaseModel]) -> None:
     names = {name for node in nodes(schema_of(shape)) if isinstance(node.get("properties"), dict) for name in node}
     assert not {"url", "link", "locator", "quote", "quotation", "excerpt"} & names
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_bounded_schema_ends_every_list_and_every_free_text(shape: type[BaseModel]) -> None:
+def test_bounded_schema_limits_every_list_and_text(shape: type[BaseModel]) -> None:
     for node in nodes(with_bounds(schema_of(shape))):
         assert node.get("type") != "array" or "maxItems" in node
         assert node.get("type") != "string" or "maxLength" in node or "enum" in node

@@ -1,7 +1,7 @@
-"""Whole runs with a model behind them: whatever it does, the service's own log proves that the budget held.
+"""Complete runs with a model: the log of the model service proves that every budget was kept.
 
-Every personality and every fault meets both services and both a tight and an easy budget, turn and turn about; with
-MARCHWARDEN_EVERY_RUN set, each meets each.
+Every personality and every fault runs with both services, and alternately with a tight and an easy budget. With
+MARCHWARDEN_EVERY_RUN set, all combinations run.
 """
 
 import os
@@ -36,7 +36,7 @@ def all_runs(world: World) -> Iterator[Run]:
 
 
 def runs_of(orders: Orders, budgets: tuple[int, int]) -> Iterator[Run]:
-    """Which service gets the tight budget is drawn by the letters of its orders, so that it is the same every time."""
+    """The length of the name decides which service gets the tight budget, so that it is always the same one."""
     turned = len(orders.trouble or orders.personality) % 2
     for number, service in enumerate(SERVICES):
         for budget in budgets if EVERY_RUN else [budgets[(number + turned) % 2]]:
@@ -50,45 +50,45 @@ def a_run(service: str, orders: Orders, budget: int) -> Run:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Landed], Path]:
-    """All of them, a few at a time."""
+def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Landed], Path]:
+    """All runs, a few at a time."""
     folder = tmp_path_factory.mktemp("runs")
     with World() as world:
         return anyio.run(all_landed, world, folder, [*all_runs(world)]), folder
 
 
-def test_every_run_lands_within_its_budget_by_the_service_s_own_log(everything):
-    runs, _ = everything
+def test_no_run_is_billed_more_than_its_budget(finished_runs):
+    runs, _ = finished_runs
     assert len(runs) > (250 if EVERY_RUN else 125)
     assert [(each.run.name, each.billed) for each in runs if each.overspent] == []
 
 
-def test_what_was_billed_was_booked(everything):
-    """Booked may be more than billed: a request lost on the way is paid for as if it had been answered."""
-    runs, _ = everything
+def test_everything_billed_is_charged(finished_runs):
+    """The charge may exceed the bill: a lost request is charged as if it had been answered."""
+    runs, _ = finished_runs
     assert [each.run.name for each in runs if each.unbooked] == []
 
 
-def test_a_budget_is_said_to_be_spent_exactly_when_something_was_left_undone_for_it(everything):
-    runs, _ = everything
+def test_budget_is_exhausted_only_if_work_was_skipped(finished_runs):
+    runs, _ = finished_runs
     assert [(each.run.name, each.undone) for each in runs if each.misreported] == []
 
 
-def test_the_evidence_is_kept_whatever_happens_to_the_model(everything):
-    """With an easy budget a failing model leaves the extractive mind to conclude, and a gap that says so."""
-    for each in everything[0]:
+def test_evidence_survives_every_model_fault(finished_runs):
+    """With an easy budget, the extractive mind concludes for a failing model, and a gap says so."""
+    for each in finished_runs[0]:
         if each.run.orders.trouble and each.run.limits.token_budget == EASY:
             assert each.result.citations, each.run.name
 
 
-def test_nothing_invented_reaches_the_answer_or_a_citation(everything):
-    for each in everything[0]:
-        told = each.result.answer + "".join(citation.model_dump_json() for citation in each.result.citations)
-        assert not [word for word in INVENTED if word in told], each.run.name
+def test_no_invented_text_reaches_the_answer_or_a_citation(finished_runs):
+    for each in finished_runs[0]:
+        text = each.result.answer + "".join(citation.model_dump_json() for citation in each.result.citations)
+        assert not [word for word in INVENTED if word in text], each.run.name
 
 
-def test_every_trace_is_proved_and_repeats_without_the_model(everything):
-    runs, folder = everything
+def test_every_trace_verifies_and_reruns_without_the_model(finished_runs):
+    runs, folder = finished_runs
 
     async def check() -> None:
         for each in runs[::7]:
@@ -99,8 +99,8 @@ def test_every_trace_is_proved_and_repeats_without_the_model(everything):
     anyio.run(check)
 
 
-def test_no_key_is_in_any_trace_or_archived_exchange(everything):
-    _, folder = everything
+def test_no_key_is_stored_in_a_trace_or_exchange(finished_runs):
+    _, folder = finished_runs
     with World() as world:
         keys = [value for name, value in world.models.environ("anthropic").items() if name.endswith("KEY")]
         keys += [value for name, value in world.models.environ("openai").items() if name.endswith("KEY")]

@@ -1,4 +1,4 @@
-"""A model that says what it is told to, and a notebook to think about."""
+"""A model with scripted answers, and a notebook for tests."""
 
 import json
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ RIVAL = "The Alder Bridge was opened in 1934 by the engineer Maud Ferris."
 
 
 @dataclass
-class SayingModel:
-    """Says its lines one after the other, the last one again and again; remembers what it was asked."""
+class ScriptedModel:
+    """Returns its lines in order, repeating the last one, and records the requests."""
 
     lines: Sequence[object]
     usage: Usage | None = field(default_factory=lambda: Usage(input=100, output=20))
@@ -73,5 +73,5 @@ def a_notebook(*findings: Finding) -> Notebook:
     return notebook
 
 
-def found() -> Notebook:
+def notebook_with_findings() -> Notebook:
     return a_notebook(Finding("p1.s1", 0.9, "opening date"), Finding("p1.s2", 0.4))
