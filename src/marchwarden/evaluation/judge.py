@@ -159,8 +159,8 @@ def _excerpt_text(citation: Citation) -> str:
 
 
 def _reports_contradiction(result: ResearchResult) -> bool:
-    told = any(gap.category is GapCategory.CONTRADICTORY_SOURCES for gap in result.gaps)
-    return told or result.confidence_factors.contradiction_detected
+    has_gap = any(gap.category is GapCategory.CONTRADICTORY_SOURCES for gap in result.gaps)
+    return has_gap or result.confidence_factors.contradiction_detected
 
 
 def _statements(result: ResearchResult) -> tuple[int, int]:

@@ -42,10 +42,10 @@ def _curve(bins: Sequence[Bin]) -> Iterator[str]:
     yield f'<polyline points="{points}" fill="none" stroke="#1f618d" stroke-width="2"/>'
     for each in bins:
         radius = 3 + 9 * (each.count / most) ** 0.5
-        told = f"{each.count} answers, confidence {each.confidence:.2f}, right {each.right:.2f}"
+        label = f"{each.count} answers, confidence {each.confidence:.2f}, right {each.right:.2f}"
         yield (
             f'<circle cx="{_x(each.confidence):.1f}" cy="{_y(each.right):.1f}" r="{radius:.1f}" fill="#2980b9" '
-            f'fill-opacity="0.7"><title>{told}</title></circle>'
+            f'fill-opacity="0.7"><title>{label}</title></circle>'
         )
 
 

@@ -56,8 +56,8 @@ class LanguageMind:
         self._stems = WordStemmer()
         self._prompts = {task: load_prompt(task) for task in ("plan", "read", "conclude", "reword")}
         shapes = (PlanShape, ReadingShape, ConclusionShape, RewordingShape)
-        told = [*(prompt.text for prompt in self._prompts.values()), *(str(schema_of(shape)) for shape in shapes)]
-        self._cleaner = TextCleaner(*told)
+        sent = [*(prompt.text for prompt in self._prompts.values()), *(str(schema_of(shape)) for shape in shapes)]
+        self._cleaner = TextCleaner(*sent)
 
     @property
     def model_id(self) -> str:
@@ -116,13 +116,13 @@ class LanguageMind:
         claims = [support.with_evidence(claim, shown) for claim in parse_claims(shape.claims, notebook, self._cleaner)]
         claims = await self._reword(claims, notebook, support, conversation)
         kept = [claim for claim in claims if support.is_usable(claim)]
-        told = support.conflicts(shape.conflicts, self._cleaner)
+        reported = support.conflicts(shape.conflicts, self._cleaner)
         cited = [evidence for claim in kept for evidence in claim.evidence]
-        overlooked = support.find_overlooked([*cited, *shown], told) if kept else ()
+        overlooked = support.find_overlooked([*cited, *shown], reported) if kept else ()
         return Draft(
             claims=tuple(kept),
             match=parse_match(shape) if kept else 0.0,
-            conflicts=(*told, *overlooked)[:3],
+            conflicts=(*reported, *overlooked)[:3],
             gaps=(
                 *parse_gaps(shape, self._cleaner),
                 *gaps_for_withdrawn([each for each in claims if each not in kept], notebook),

@@ -72,9 +72,9 @@ class Support:
             found.setdefault(frozenset({one, other}), Conflict(topic, shape.kind, one, other, shape.stance))
         return tuple(found.values())[:MOST_CONFLICTS]
 
-    def find_overlooked(self, evidence: Sequence[str], told: Iterable[Conflict]) -> Iterator[Conflict]:
+    def find_overlooked(self, evidence: Sequence[str], reported: Iterable[Conflict]) -> Iterator[Conflict]:
         """Yield contradicting numbers, dates and negations that the model did not report."""
-        known = {frozenset({conflict.one, conflict.other}) for conflict in told}
+        known = {frozenset({conflict.one, conflict.other}) for conflict in reported}
         disagreements = ConflictDetector(self._stems)
         for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
             found = disagreements.between(self._compared_text(one), self._compared_text(other))
