@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from marchwarden.contract import Dispatch
+from marchwarden.reports.answer import conflicts_in
 from marchwarden.reports.bundle import Bundle, Numbered, SourceText, found_by
 from marchwarden.reports.confidence_view import weighed
-from marchwarden.reports.conflicts import conflicts_in
 from marchwarden.reports.html import http_address
 from marchwarden.reports.labels import GAPS, band, day, moment, seconds
 from marchwarden.text.plural import pluralize

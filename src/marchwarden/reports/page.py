@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from marchwarden.audit.prices import Prices
+from marchwarden.audit.verify import Check
 from marchwarden.reports.answer import Marked, answer, disagreements
 from marchwarden.reports.bundle import Bundle
 from marchwarden.reports.confidence_view import confidence
@@ -13,9 +14,9 @@ from marchwarden.reports.follow_ups import discoveries, dispatches, gaps, questi
 from marchwarden.reports.html import Markup, element, joined
 from marchwarden.reports.labels import day, dollars, moment, seconds
 from marchwarden.reports.sources import sources
+from marchwarden.reports.svg import sign
 from marchwarden.reports.timeline import timelines
 from marchwarden.reports.timeline_view import course, place_of
-from marchwarden.reports.verification_badge import stamp
 from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
@@ -154,3 +155,35 @@ def _colophon(bundle: Bundle) -> Markup:
     made = element("p", f"Made on {day(bundle.made_on)} from trace ", element("code", trace_id), ".", holes)
     again = element("p", "Replay it: ", element("code", f"marchwarden replay {trace_id} --rerun"))
     return element("footer", made, again)
+
+
+def stamp(bundle: Bundle) -> Markup:
+    """Verified, or what failed. Every check is behind it."""
+    failed = [check for check in bundle.checks if not check.proved]
+    verdict = "Not verified" if failed else "Verified"
+    when = element("time", day(bundle.made_on), datetime=bundle.made_on.isoformat())
+    told = f"{len(failed)} of {pluralize(len(bundle.checks), 'check')} failed" if failed else _held(bundle)
+    summary = element(
+        "summary",
+        sign(good=not failed),
+        element("span", element("strong", verdict), " ", when, element("br"), told, class_="verdict"),
+    )
+    checks = element("ul", *(_check(check) for check in [*failed, *(c for c in bundle.checks if c.proved)]))
+    explained = element(
+        "p",
+        "Made by the same code as ",
+        element("code", f"marchwarden verify {bundle.result.trace_id}"),
+        ", which proves it again with no model and no network.",
+    )
+    return element(
+        "details", summary, checks, explained, class_=f"stamp {'bad' if failed else 'good'}", open=bool(failed)
+    )
+
+
+def _held(bundle: Bundle) -> str:
+    return f"all {pluralize(len(bundle.checks), 'check')} hold"
+
+
+def _check(check: Check) -> Markup:
+    said = joined((element("strong", "" if check.proved else "Failed: "), f"{check.subject}: {check.detail}"))
+    return element("li", said, class_=None if check.proved else "bad")

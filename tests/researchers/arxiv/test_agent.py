@@ -13,8 +13,8 @@ from marchwarden.extraction import Extractor
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.researchers.arxiv import ArxivResearcher
-from marchwarden.researchers.arxiv.add import collect
 from marchwarden.researchers.arxiv.identifiers import ArxivId
+from marchwarden.researchers.arxiv.tools import collect
 from marchwarden.storage.store import Store
 from tests.researchers.arxiv.asking import a_source
 from tests.world.world import World

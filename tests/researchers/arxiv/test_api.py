@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from marchwarden.errors import SourceError
+from marchwarden.researchers.arxiv.api import all_of, any_of, content_words
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.researchers.arxiv.queries import all_of, any_of, content_words
 from tests.researchers.arxiv.asking import an_api
 from tests.world.world import World
 

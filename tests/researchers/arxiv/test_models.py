@@ -1,7 +1,7 @@
 import pytest
 
 from marchwarden.errors import InvalidInput
-from marchwarden.researchers.arxiv.models import Places
+from marchwarden.researchers.arxiv.models import Places, cited, family
 
 MIRROR = {
     "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:8080/api/query",
@@ -35,3 +35,32 @@ def test_an_operators_mistake_is_told_by_its_variable(environ: dict[str, str]) -
     (name,) = environ
     with pytest.raises(InvalidInput, match=name):
         Places.of(environ)
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("Jana Okoye", "Okoye"),
+        ("Peter H. N. de With", "de With"),
+        ("Pieter van der Meer", "van der Meer"),
+        ("Fred Smith Jr.", "Smith"),
+        ("ATLAS Collaboration", "ATLAS Collaboration"),
+        ("Plato", "Plato"),
+        ("de With", "With"),
+    ],
+)
+def test_a_family_name_keeps_its_particles(name: str, expected: str) -> None:
+    assert family(name) == expected
+
+
+@pytest.mark.parametrize(
+    "authors, expected",
+    [
+        ((), "Scour (2020)"),
+        (("J. Okoye",), "Scour (Okoye, 2020)"),
+        (("J. Okoye", "L. Brandt"), "Scour (Okoye and Brandt, 2020)"),
+        (("J. Okoye", "L. Brandt", "P. Moor"), "Scour (Okoye et al., 2020)"),
+    ],
+)
+def test_a_paper_is_cited_by_author_and_year(authors: tuple[str, ...], expected: str) -> None:
+    assert cited("Scour", authors, 2020) == expected

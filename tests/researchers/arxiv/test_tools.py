@@ -8,9 +8,8 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
-from marchwarden.researchers.arxiv.add import collect
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.researchers.arxiv.tools import ArxivSource
+from marchwarden.researchers.arxiv.tools import ArxivSource, collect
 from tests.researchers.arxiv.asking import a_hit, a_source, found
 from tests.world.world import World
 

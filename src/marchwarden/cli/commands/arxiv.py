@@ -33,9 +33,9 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
     """
     import anyio
 
-    from marchwarden.researchers.arxiv.add import collect
     from marchwarden.researchers.arxiv.agent import arxiv_source
     from marchwarden.researchers.arxiv.identifiers import ArxivId
+    from marchwarden.researchers.arxiv.tools import collect
     from marchwarden.storage.store import Store
 
     names = [ArxivId.parsed(written) for written in ids]

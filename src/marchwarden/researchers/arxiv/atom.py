@@ -1,5 +1,6 @@
 """arXiv's answers: Atom, read with suspicion. Bytes in, papers out; an error is told by the document that it is."""
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -10,7 +11,6 @@ from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
-from marchwarden.researchers.arxiv.withdrawal import is_withdrawn
 from marchwarden.text.sanitize import one_line
 
 MOST_AUTHORS: Final = 500
@@ -103,3 +103,29 @@ def _text(element: etree._Element, name: str) -> str:
 def _count(feed: etree._Element, name: str) -> int:
     written = _text(feed, f"{_SEARCH}{name}")
     return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004
+
+
+_THING: Final = r"(?:paper|article|manuscript|submission|preprint|work|note|version|document|letter|report)"
+_TAKEN: Final = r"(?:withdrawn|retracted)"
+_TOLD: Final = re.compile(
+    rf"\b(?:this|the|our|present)\s+(?:\w+\s+)?{_THING}\s+(?:has\s+been|have\s+been|is|was)\s+(?:being\s+|now\s+)?{_TAKEN}\b"
+    rf"|\b(?:has|have)\s+been\s+{_TAKEN}\s+(?:by|from\s+arxiv|due|because|for|until|pending)\b"
+    rf"|\b{_TAKEN}\s+by\s+(?:the\s+|its\s+)?(?:\w+\s+)?(?:authors?|submitters?|arxiv|admin\w*)\b"
+    r"|\b(?:i|we|the\s+authors?)\s+(?:have\s+|has\s+)?(?:withdrawn?|withdrew|retract(?:ed)?)\s+(?:this|the|our)\s+"
+    rf"(?:\w+\s+)?{_THING}\b",
+    re.IGNORECASE,
+)
+_OPENS: Final = re.compile(rf"\W*(?:this\s+)?(?:{_THING}\s+)?(?:temporarily\s+)?{_TAKEN}\b", re.IGNORECASE)
+_NOT: Final = re.compile(r"\b(?:not|never)\s+(?:been\s+|be\s+)?(?:withdrawn|retracted)\b", re.IGNORECASE)
+LONGEST_NOTICE: Final = 400
+"""Characters. The abstract of a paper taken back says little else; a longer one may speak of other papers."""
+
+
+def is_withdrawn(comment: str, abstract: str) -> bool:
+    """Whether these are the words of a paper that was taken back, not of one about papers taken back."""
+    if _NOT.search(comment):
+        return False
+    if _OPENS.match(comment) or _TOLD.search(comment):
+        return True
+    opening = abstract[:LONGEST_NOTICE]
+    return bool(_TOLD.match(opening.lstrip()) or (len(abstract) <= LONGEST_NOTICE and _TOLD.search(abstract)))

@@ -1,6 +1,6 @@
 """The nouns of the arXiv researcher: a paper, and where papers are asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Final, Self
 from marchwarden.contract import Authority
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching.urls import Url, parsed
-from marchwarden.researchers.arxiv.citation import cited
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.settings import HOME
 
@@ -118,3 +117,29 @@ def _seconds(written: str | None) -> float:
     if not 0 <= seconds <= 60:  # noqa: PLR2004 - a minute
         raise InvalidInput(f"{SECONDS} is not between 0 and 60")
     return seconds
+
+
+_BODIES: Final = frozenset({"collaboration", "collaborations", "consortium", "team", "group", "project", "committee"})
+_TAILS: Final = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
+_PAIR: Final = 2
+
+
+def cited(title: str, authors: Sequence[str], year: int) -> str:
+    """`Title (Okoye and Brandt, 2020)`; of three and more authors the first stands for all."""
+    families = [family(name) for name in authors]
+    if not families:
+        return f"{title} ({year})"
+    who = " and ".join(families) if len(families) <= _PAIR else f"{families[0]} et al."
+    return f"{title} ({who}, {year})"
+
+
+def family(name: str) -> str:
+    """The family name with its particles: `de With` of `Peter H. N. de With`. A body of people keeps its whole name."""
+    words = name.split()
+    if len(words) < _PAIR or words[-1].casefold() in _BODIES:
+        return name
+    end = len(words) - (words[-1].casefold() in _TAILS)
+    start = end - 1
+    while start > 1 and words[start - 1].islower():
+        start -= 1
+    return " ".join(words[start:end])

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import anyio
@@ -11,13 +12,12 @@ from marchwarden.contract import Depth, GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError, StorageError
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.arxiv.api import ArxivApi
+from marchwarden.researchers.arxiv.api import ArxivApi, all_of, any_of, content_words
 from marchwarden.researchers.arxiv.documents import abstract_of, paper_in_full
 from marchwarden.researchers.arxiv.fulltext import FullText
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library, Shelved
 from marchwarden.researchers.arxiv.models import SOURCE, Paper, Places
-from marchwarden.researchers.arxiv.queries import all_of, any_of, content_words
 from marchwarden.text.sanitize import one_line
 from marchwarden.text.words import WordStemmer
 
@@ -210,3 +210,32 @@ def _refuse_filtered(query: Query) -> None:
     wanted = [domain.strip().casefold().removeprefix("*").lstrip(".") for domain in query.domains]
     if wanted and not any(each and (each == _HOST or _HOST.endswith(f".{each}")) for each in wanted):
         raise SourceError("the source filter leaves arXiv out", GapCategory.SOURCE_NOT_FOUND)
+
+
+SECONDS: Final = 90.0
+LOOKING_UP_SECONDS: Final = 30.0
+_FORMS: Final = {"text/html": "HTML", "application/pdf": "PDF", "application/atom+xml": "abstract only"}
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Whether the paper is in the library now, and one line about it."""
+
+    kept: bool
+    told: str
+
+
+async def collect(source: ArxivSource, name: ArxivId) -> Collected:
+    """Look the paper up, read it, keep it. A version that is here already is not fetched again."""
+    try:
+        with anyio.fail_after(SECONDS):
+            paper = await source.paper(name)
+            here = await to_thread.run_sync(source.library.kept, paper.id)
+            if here is not None and not paper.withdrawn:
+                return Collected(kept=True, told=f"{paper.id} is in the library already")
+            document = await source.document(paper, seconds=SECONDS - LOOKING_UP_SECONDS)
+        await to_thread.run_sync(source.library.add, paper, document)
+    except (SourceError, StorageError, TimeoutError) as error:
+        return Collected(kept=False, told=f"{name}: {str(error) or f'not had within {SECONDS:g} s'}")
+    form = _FORMS.get(document.media_type, document.media_type)
+    return Collected(kept=True, told=f"added {paper.id}  {paper.citation}: {form}, {len(document.text):,} characters")

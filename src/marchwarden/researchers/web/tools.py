@@ -1,22 +1,23 @@
 """WebSource: the open web as a source of evidence. Knows no mind, budget or trace."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
+from urllib.parse import urljoin
 
 from anyio import to_thread
 
 from marchwarden.contract import GapCategory
-from marchwarden.core.notebook import Document, Hit, Query
+from marchwarden.core.notebook import Document, Hit, Link, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.web.domains import admitted, authority_of, host_of
-from marchwarden.researchers.web.hit_order import ranked
-from marchwarden.researchers.web.links import absolute
+from marchwarden.researchers.web.domains import admitted, authority_of, host_of, site_of
 from marchwarden.researchers.web.media_type import name_for, readable
 from marchwarden.researchers.web.models import Provider
-from marchwarden.researchers.web.urls import canonical
+from marchwarden.researchers.web.urls import canonical, identity
 from marchwarden.researchers.web.walls import refuse_wall
 from marchwarden.text.sanitize import one_line
 
@@ -88,3 +89,50 @@ def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
         authority=authority_of(locator),
         links=absolute(extracted.links, locator),
     )
+
+
+SAME_SITE: Final = 0.5
+"""What a site's second page counts for beside its first: one more voice is worth more than more of the same voice."""
+
+
+def ranked(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
+    """The admitted hits under their canonical addresses, best first; the best has score 1."""
+    known = _once(hits, query)
+    best = max((hit.score for hit in known), default=0.0)
+    turns: Counter[str] = Counter()
+    shaped: list[Hit] = []
+    for hit in known:
+        site = site_of(hit.locator)
+        relative = hit.score / best if best > 0 else 1.0
+        shaped.append(replace(hit, score=round(relative * SAME_SITE ** turns[site], 6), domains=query.domains))
+        turns[site] += 1
+    return tuple(sorted(shaped, key=lambda hit: -hit.score))
+
+
+def _once(hits: Iterable[Hit], query: Query) -> list[Hit]:
+    best: dict[str, Hit] = {}
+    for hit in sorted(hits, key=lambda hit: -hit.score):
+        address = canonical(hit.locator)
+        if address is not None and admitted(address, query.domains):
+            best.setdefault(identity(address), replace(hit, locator=address))
+    return list(best.values())
+
+
+MOST_LINKS: Final = 100
+
+
+def absolute(links: Iterable[Link], page: str) -> tuple[Link, ...]:
+    """The links of a page made absolute and canonical, each place once, without those that lead back to the page."""
+    found: dict[str, Link] = {}
+    for link in links:
+        address = _joined(page, link.url)
+        if address is not None and identity(address) != identity(page):
+            found.setdefault(identity(address), Link(address, link.text))
+    return tuple(found.values())[:MOST_LINKS]
+
+
+def _joined(page: str, url: str) -> str | None:
+    try:
+        return canonical(urljoin(page, url))
+    except ValueError:
+        return None
