@@ -223,6 +223,6 @@ class ResearchResult(_Sent):
 
     def _repr_html_(self) -> str:
         """How a notebook shows it; the view is loaded only there."""
-        from marchwarden.reports.notebook_repr import glance  # noqa: PLC0415 - only a notebook pays for it
+        from marchwarden.reports.notebook_repr import result_html  # noqa: PLC0415 - only a notebook pays for it
 
-        return glance(self)
+        return result_html(self)

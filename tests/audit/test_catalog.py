@@ -10,9 +10,9 @@ from marchwarden.audit.catalog import (
     DispatchSummary,
     RunCatalog,
     RunSummary,
-    members,
+    member_run_ids,
     same_question,
-    searched,
+    search_runs,
     summary_of,
 )
 from marchwarden.contract import Dispatch
@@ -51,14 +51,14 @@ def test_a_torn_last_line_leaves_a_run_that_is_not_finished(tmp_path):
 
 def test_what_has_not_changed_is_not_read_again_and_what_has_is(tmp_path):
     store = Store(tmp_path)
-    shelf = RunCatalog(store)
+    catalog = RunCatalog(store)
     trace_id = written(store, Told("It is.", question="Is it?"))
-    (first,) = shelf.runs()
-    assert shelf.runs()[0] is first
+    (first,) = catalog.runs()
+    assert catalog.runs()[0] is first
     path = store.path(trace_id)
     path.write_bytes(path.read_bytes().replace(b"Is it?", b"Was it"))
     os.utime(path, ns=(1, 1))
-    assert shelf.runs()[0].question == "Was it"
+    assert catalog.runs()[0].question == "Was it"
 
 
 def test_files_that_are_no_runs_are_passed_over(tmp_path):
@@ -77,8 +77,8 @@ def test_no_bytes_are_too_strange_for_a_summary(first, last):
 
 def test_a_search_wants_every_word_somewhere():
     runs = [RunSummary("1", words="alder bridge 1931"), RunSummary("2", words="alder soup")]
-    assert [run.trace_id for run in searched(runs, "ALDER 19")] == ["1"]
-    assert len(searched(runs, "  ")) == 2
+    assert [run.trace_id for run in search_runs(runs, "ALDER 19")] == ["1"]
+    assert len(search_runs(runs, "  ")) == 2
 
 
 def test_a_run_called_off_by_its_pi_is_known_by_its_question_and_its_time():
@@ -95,7 +95,7 @@ def test_a_run_called_off_by_its_pi_is_known_by_its_question_and_its_time():
         errands=(DispatchSummary("web", "Q?", ""), DispatchSummary("a", "b", "x")),
     )
     runs = [pi, run("within", "3"), run("after", "6"), run("before", "0"), run("own", "3", finished=True)]
-    assert members(runs) == {"x", "within"}
+    assert member_run_ids(runs) == {"x", "within"}
 
 
 def test_the_same_question_is_the_same_however_it_is_spaced():
@@ -120,8 +120,8 @@ def test_a_thousand_runs_are_looked_through_at_once(tmp_path):
     content = store.path(first).read_bytes()
     for number in range(1, 1000):
         (tmp_path / f"00000000-0000-0000-0000-{number:012}.jsonl").write_bytes(content)
-    shelf = RunCatalog(store)
-    assert len(shelf.runs()) == 1000
+    catalog = RunCatalog(store)
+    assert len(catalog.runs()) == 1000
     began = time.perf_counter()
-    assert len(searched(shelf.runs(), "it is")) == 1000
+    assert len(search_runs(catalog.runs(), "it is")) == 1000
     assert time.perf_counter() - began < 1

@@ -1,4 +1,4 @@
-from marchwarden.audit.costs import ledger, summed, total
+from marchwarden.audit.costs import all_expenses, sum_by, total
 from marchwarden.audit.prices import Price, Prices
 from marchwarden.core.notebook import Draft, Plan, Query, Reading, Thought, Usage
 from marchwarden.errors import MindError
@@ -13,19 +13,19 @@ async def test_the_traces_are_the_ledger_by_model_and_researcher_failed_thoughts
     plan = Thought(Plan((Query("Alder Bridge"),)), 100, usage=Usage(80, 20))
     mind = ScriptedMind(plan, [Thought(Reading(satisfied=True), 200, usage=Usage(200))], MindError("gone", 50))
     result = await an_investigator(tmp_path, mind=mind).research(QUESTION)
-    spent = ledger(Store(tmp_path), PRICES)
+    spent = all_expenses(Store(tmp_path), PRICES)
     assert sum(each.tokens for each in spent) == result.cost_metadata.tokens_used == 350
-    (by_model,) = summed(spent, "model")
+    (by_model,) = sum_by(spent, "model")
     assert (by_model.name, by_model.unpriced) == ("scripted", 0)
     assert round(by_model.dollars * 1_000_000) == 80 * 10 + 20 * 50 + 200 * 10 + 50 * 10
-    assert [each.name for each in summed(spent, "researcher")] == ["memory"]
+    assert [each.name for each in sum_by(spent, "researcher")] == ["memory"]
 
 
 async def test_a_model_without_a_price_is_flagged_and_not_taken_for_free(tmp_path):
     mind = ScriptedMind(concluded=Thought(Draft(), 70), model_id="nobody:knows")
     await an_investigator(tmp_path, mind=mind).research(QUESTION)
-    assert total(ledger(Store(tmp_path), PRICES)).unpriced == 70
+    assert total(all_expenses(Store(tmp_path), PRICES)).unpriced == 70
 
 
 def test_nothing_spent_is_nothing(tmp_path):
-    assert total(ledger(Store(tmp_path), PRICES)).tokens == 0
+    assert total(all_expenses(Store(tmp_path), PRICES)).tokens == 0

@@ -5,13 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.audit.recheck import Patience, SourceCheck, SourceStatus, StatementStatus, recheck_sources, statements
+from marchwarden.audit.recheck import (
+    RecheckLimits,
+    SourceCheck,
+    SourceStatus,
+    StatementStatus,
+    recheck_sources,
+    statement_statuses,
+)
 from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import InvalidInput, MalformedTrace, SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings
-from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
@@ -29,7 +36,7 @@ def a_page(text: str, at: str = PAGE, media_type: str = "text/html") -> Document
     return Document("web", at, f"<p>{text}</p>".encode(), text, media_type=media_type)
 
 
-async def seen(record: RunRecord, later: Later, patience: Patience | None = None) -> SourceCheck:
+async def seen(record: RunRecord, later: Later, patience: RecheckLimits | None = None) -> SourceCheck:
     (visit,) = await recheck_sources(record, lambda _: later, patience)
     return visit
 
@@ -73,7 +80,7 @@ async def test_what_became_of_a_page_is_told_apart(tmp_path: Path, name: str):
 def a_patient_web(world: World) -> WebSource:
     """Every part real, nothing remembered, and time enough on the busiest machine."""
     fetcher = Fetcher(FetchSettings(host_delay=0.0, allowed=AllowedHosts.parsed(world.allow_hosts)))
-    return WebSource(chosen_provider(world.environ(), ApiClient()), fetcher, Extractor(seconds=60))
+    return WebSource(select_provider(world.environ(), ApiClient()), fetcher, Extractor(seconds=60))
 
 
 CITED = {
@@ -125,7 +132,7 @@ NUMBERS = [
 @pytest.mark.parametrize("excerpt, text, stands", NUMBERS)
 async def test_a_number_that_grew_longer_is_another_number(tmp_path: Path, excerpt: str, text: str, stands: bool):
     record = await a_run(tmp_path, a_page(f"There: {excerpt}"), excerpts=(excerpt,))
-    assert (await seen(record, Later(now={PAGE: a_page(text)}))).stands is stands
+    assert (await seen(record, Later(now={PAGE: a_page(text)}))).is_intact is stands
 
 
 async def test_an_excerpt_that_was_cut_is_looked_for_as_far_as_it_goes(tmp_path: Path):
@@ -173,9 +180,9 @@ async def test_slow_documents_cost_their_own_time_and_never_more_than_all_may_ta
     record = await a_run(tmp_path, BRIDGE, FERRIS, COOKING)
     documents = {each.locator: each for each in (BRIDGE, FERRIS, COOKING)}
     slow = Later(now=documents, slow={"bridge.md": 60})
-    visits = await recheck_sources(record, lambda _: slow, Patience(each_seconds=0.05))
+    visits = await recheck_sources(record, lambda _: slow, RecheckLimits(each_seconds=0.05))
     assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
-    visits = await recheck_sources(record, lambda _: slow, Patience(all_seconds=0.05))
+    visits = await recheck_sources(record, lambda _: slow, RecheckLimits(all_seconds=0.05))
     assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
     assert "for all of them" in visits[0].detail
 
@@ -198,7 +205,7 @@ async def test_a_source_nobody_has_here_is_unknown_and_one_that_is_gone_is_gone(
         raise SourceError("there is no library any more", GapCategory.SOURCE_NOT_FOUND)
 
     (unknown,), (gone,) = await recheck_sources(record, nobody), await recheck_sources(record, no_longer)
-    assert (unknown.standing, unknown.stands, "oracle" in unknown.detail) == (SourceStatus.UNKNOWN, False, True)
+    assert (unknown.standing, unknown.is_intact, "oracle" in unknown.detail) == (SourceStatus.UNKNOWN, False, True)
     assert (gone.standing, gone.lost) == (SourceStatus.GONE, (1,))
 
 
@@ -243,7 +250,7 @@ def test_statements_are_told_by_what_is_left_of_their_support():
         visit(5, SourceStatus.MOVED),
     ]
     answer = "Firm. [1][5]\n\nHalf. [1][2]\n\nFallen. [2][3]\n\nUnseen. [1][4]\n\nNo claim.\n\nAlone [3] twice [3]."
-    assert [(each.text.split()[0], each.support) for each in statements(answer, visits)] == [
+    assert [(each.text.split()[0], each.support) for each in statement_statuses(answer, visits)] == [
         ("Firm.", "stands"),
         ("Half.", "weakened"),
         ("Fallen.", "lost"),
@@ -260,12 +267,12 @@ def test_a_statement_stands_exactly_when_every_document_behind_it_does(
     visits = [visit(number, each, lost=each in fallen) for number, each in enumerate(standings, 1)]
     numbers = data.draw(st.lists(st.integers(1, len(visits)), min_size=1))
     markers = "".join(f"[{number}]" for number in numbers)
-    (said,) = statements(f"Something. {markers}", visits)
+    (said,) = statement_statuses(f"Something. {markers}", visits)
     behind = [visits[number - 1] for number in numbers]
     assert isinstance(said, StatementStatus)
-    assert (said.support == "stands") == all(each.stands for each in behind)
+    assert (said.support == "stands") == all(each.is_intact for each in behind)
     assert (said.support == "lost") == all(each.standing in fallen for each in behind)
 
 
 def test_a_result_of_a_stranger_may_have_markers_of_any_length():
-    assert statements(f"Nonsense [{'9' * 5000}]", []) == ()
+    assert statement_statuses(f"Nonsense [{'9' * 5000}]", []) == ()

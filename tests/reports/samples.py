@@ -23,9 +23,9 @@ from marchwarden.contract import (
 )
 from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Thought, Usage
 from marchwarden.evidence.confidence import Rubric
-from marchwarden.reports.bundle import Bundle, Run, source_texts
+from marchwarden.reports.bundle import Bundle, ReportRun, source_texts
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.page import page
+from marchwarden.reports.page import render_page
 from marchwarden.storage.record import RunHeader, RunRecord, ThinkStep
 from marchwarden.storage.store import Store
 from marchwarden.storage.trace import Json, TraceEntry
@@ -257,11 +257,11 @@ def unwritten(told: Told) -> Bundle:
         TraceEntry(step, action, "2026-11-16T00:58:54.855Z", key, {"key": key, "elapsed": step / 10, **fields}, "")
         for step, (action, key, fields) in enumerate(actions, 1)
     )
-    run = Run(result.trace_id, opening, entries)
+    run = ReportRun(result.trace_id, opening, entries)
     texts = {each.document.text_hash: each.document.text for each in told.cited}
     checks = tuple(Check(each.title, number % 2 == 0, each.excerpt) for number, each in enumerate(told.cited))
     return Bundle(run, result, source_texts(result, run, (), texts), (), checks, TODAY)
 
 
 def page_of(folder: Path, told: Told) -> str:
-    return page(bundle_of(folder, told), prices())
+    return render_page(bundle_of(folder, told), prices())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.page import page
+from marchwarden.reports.page import render_page
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import one_line
 from tests.reports.browser import Browser
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     store = Store(folder / "traces")
     path = folder / "report.html"
-    path.write_text(page(load_bundle(store, a_pi_run(store), TODAY), prices()), encoding="utf-8")
+    path.write_text(render_page(load_bundle(store, a_pi_run(store), TODAY), prices()), encoding="utf-8")
     return path
 
 
@@ -88,8 +88,8 @@ def test_the_steps_of_a_member_open_from_where_it_is_named(browser: Browser, rep
     browser.resize(1440)
     browser.open(report)
     assert browser.evaluate("document.querySelector('#run-1').open") is False
-    assert browser.evaluate("document.querySelectorAll('#course .steps svg').length") > 10
-    browser.point("#course #run-1 summary", click=True)
+    assert browser.evaluate("document.querySelectorAll('#steps .steps svg').length") > 10
+    browser.point("#steps #run-1 summary", click=True)
     assert browser.holds("document.querySelector('#run-1 .steps').getBoundingClientRect().height > 50")
     assert browser.evaluate("document.querySelector('.asked a[href=\"#run-1\"]').textContent") == "Its own steps"
 
@@ -173,7 +173,7 @@ def test_the_same_attacks_do_act_where_nothing_is_escaped(browser: Browser, tmp_
 
 @pytest.fixture(scope="module")
 def reports() -> list[str]:
-    return [page(unwritten(hostile(batch)), prices()) for batch in batches(attacks())]
+    return [render_page(unwritten(hostile(batch)), prices()) for batch in batches(attacks())]
 
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["with its policy", "with no policy"])

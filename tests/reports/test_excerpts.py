@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import CUT, Citation
-from marchwarden.reports.bundle import Numbered
-from marchwarden.reports.excerpts import pieces, window
+from marchwarden.reports.bundle import NumberedCitation
+from marchwarden.reports.excerpts import split_by_citations, window
 
 TEXTS = st.text(st.sampled_from("ab \n<é"), min_size=1, max_size=200)
 
@@ -31,8 +31,8 @@ def test_a_window_is_a_stretch_of_the_text_around_the_excerpt(text: str, data: s
 def test_the_pieces_of_a_text_are_the_text_and_the_marked_ones_its_excerpts(text: str, data: st.DataObject):
     edges = st.integers(0, len(text))
     places = [tuple(sorted(place)) for place in data.draw(st.lists(st.tuples(edges, edges), max_size=4))]
-    citations = [Numbered(n, cited(text, *place)) for n, place in enumerate(places, 1) if place[0] < place[1]]
-    found = list(pieces(text, citations))
+    citations = [NumberedCitation(n, cited(text, *place)) for n, place in enumerate(places, 1) if place[0] < place[1]]
+    found = list(split_by_citations(text, citations))
     assert "".join(piece.text for piece in found) == text
     for each in citations:
         marked = "".join(piece.text for piece in found if each.number in piece.numbers)

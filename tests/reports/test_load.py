@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import MalformedTrace, UnknownTrace
-from marchwarden.reports.bundle import found_by
+from marchwarden.reports.bundle import citations_found_by
 from marchwarden.reports.load import load_bundle
 from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, written
@@ -17,7 +17,7 @@ def test_a_pi_run_comes_with_the_runs_of_those_it_asked(tmp_path: Path):
     bundle = load_bundle(store, a_pi_run(store), TODAY)
     assert bundle.verified and bundle.made_on == TODAY
     assert [member.dispatch.researcher for member in bundle.members] == ["web", "files"]
-    assert [found_by(bundle, each) for each in bundle.result.dispatches] == [[1], [2], []]
+    assert [citations_found_by(bundle, each) for each in bundle.result.dispatches] == [[1], [2], []]
     theirs = [entry.timestamp for entry in bundle.members[0].run.entries if entry.action == "fetch"]
     assert [bundle.sources[0].fetched] == theirs
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.markdown import escape_line, markdown
+from marchwarden.reports.markdown import escape_line, render_markdown
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import printable
 from tests.reports.payloads import payloads
@@ -28,7 +28,7 @@ def test_any_text_is_shown_as_it_stands(text: str):
 
 def test_the_whole_run_in_markdown(tmp_path: Path):
     store = Store(tmp_path)
-    text = markdown(load_bundle(store, a_pi_run(store), TODAY))
+    text = render_markdown(load_bundle(store, a_pi_run(store), TODAY))
     assert text.startswith("# How long is the main span of the Alder Bridge?\n")
     assert "212 metres long. [^1]" in text and "compare [^1] with [^2]." in text
     assert "**Verified on 16 November 2026: all 5 checks hold.**" in text
@@ -50,6 +50,6 @@ def test_the_whole_run_in_markdown(tmp_path: Path):
 def test_attacks_make_no_link_image_or_tag(at: int):
     cited = [Cited(each, each, each, "", "") for each in payloads(1000)[at : at + 100]]
     told = Told("\n\n".join(f"{each.excerpt} [{n}]" for n, each in enumerate(cited, 1)), cited, question="Which?")
-    tokens = RENDER.parse(markdown(unwritten(told)))
+    tokens = RENDER.parse(render_markdown(unwritten(told)))
     kinds = {child.type for token in tokens for child in token.children or []} | {token.type for token in tokens}
     assert not kinds & {"html_inline", "html_block", "image", "link_open", "fence", "code_block", "table_open"}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import GapCategory
-from marchwarden.reports.confidence_view import weighed
+from marchwarden.reports.confidence_view import factor_effects
 from marchwarden.reports.labels import GAPS, seconds
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.page import page, style_sheet
+from marchwarden.reports.page import render_page, style_sheet
 from marchwarden.storage.store import Store
 from tests.reports.samples import TODAY, Cited, Told, a_pi_run, bundle_of, page_of, prices, written
 
@@ -22,7 +22,7 @@ SPAN = Cited("https://example.org/a", "The span is 212 metres long.", "Spans")
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     store = Store(tmp_path_factory.mktemp("traces"))
-    return page(load_bundle(store, a_pi_run(store), TODAY), prices())
+    return render_page(load_bundle(store, a_pi_run(store), TODAY), prices())
 
 
 def text_of(html: str, name: str) -> str:
@@ -43,15 +43,15 @@ def test_the_policy_allows_its_own_style_sheet_and_nothing_else(report: str):
 def test_a_run_is_told_whole(report: str):
     assert "Verified" in report and "all 5 checks hold" in report and "16 November 2026" in report
     assert "212 metres long. [2]" not in text_of(report, "answer")
-    quarrel = text_of(report, "disagreements")
-    assert "212 metres" in quarrel and "240 metres" in quarrel
+    conflict = text_of(report, "disagreements")
+    assert "212 metres" in conflict and "240 metres" in conflict
     missing = text_of(report, "gaps")
     assert all(GAPS[category][1] in missing for category in GapCategory)
     questions = text_of(report, "questions")
     assert questions.index("Was it measured again?") < questions.index("Is it painted?")
     asked = text_of(report, "asked")
     assert "arxiv was asked" in asked and "no answer: it hung" in asked
-    assert "after step 2" in text_of(report, "course") and "$0.0180" in text_of(report, "course")
+    assert "after step 2" in text_of(report, "steps") and "$0.0180" in text_of(report, "steps")
     assert "Fetched" in text_of(report, "sources") and "sha256:" in text_of(report, "sources")
 
 
@@ -59,7 +59,7 @@ def test_what_failed_stands_in_the_stamp_and_the_excerpt_is_still_shown(tmp_path
     store = Store(tmp_path)
     trace_id = written(store, Told("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()
-    report = page(load_bundle(store, trace_id, TODAY), prices())
+    report = render_page(load_bundle(store, trace_id, TODAY), prices())
     assert "Not verified" in report and "2 of 5 checks failed" in report
     assert "missing from the archive" in report
     assert "shown as it was cited" in text_of(report, "sources")
@@ -87,10 +87,10 @@ def test_an_answer_of_thousands_of_markers_stays_small(tmp_path: Path):
 
 def test_the_effects_of_the_factors_are_told_only_where_the_rubric_is_ours(tmp_path: Path):
     result = bundle_of(tmp_path, Told("One. [1]", [SPAN])).result
-    effects = [factor.effect for factor in weighed(result)]
+    effects = [factor.effect for factor in factor_effects(result)]
     assert effects[3] == 0 and effects[2] is not None and effects[2] < 0 < (effects[0] or 0)
     theirs = result.model_copy(update={"confidence": 0.11})
-    assert {factor.effect for factor in weighed(theirs)} == {None}
+    assert {factor.effect for factor in factor_effects(theirs)} == {None}
 
 
 def test_times_are_told_as_a_person_would():

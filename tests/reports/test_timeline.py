@@ -4,7 +4,7 @@ import pytest
 
 from marchwarden.errors import SourceError
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.timeline import Step, Timeline, timelines
+from marchwarden.reports.timeline import Step, Timeline, build_timelines
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.samples import TODAY, a_pi_run, prices
@@ -14,7 +14,7 @@ from tests.world.memory import MemorySource
 async def test_steps_say_what_they_waited_for_and_what_went_side_by_side(tmp_path: Path):
     source = MemorySource(failing={"ferris.md": SourceError("it is gone")}, slow={"bridge.md": 0.05})
     result = await an_investigator(tmp_path, source=source).research(QUESTION)
-    (line,) = timelines(load_bundle(Store(tmp_path), result.trace_id, TODAY), prices())
+    (line,) = build_timelines(load_bundle(Store(tmp_path), result.trace_id, TODAY), prices())
     actions = [step.action for step in line.steps]
     assert actions[0] == "plan" and actions[-1] == "result"
     first_round = line.steps[: actions.index("read")]
@@ -33,7 +33,7 @@ async def test_steps_say_what_they_waited_for_and_what_went_side_by_side(tmp_pat
 
 def test_a_pi_and_those_it_asked_are_on_one_clock(tmp_path: Path):
     store = Store(tmp_path)
-    own, web, files = timelines(load_bundle(store, a_pi_run(store), TODAY), prices())
+    own, web, files = build_timelines(load_bundle(store, a_pi_run(store), TODAY), prices())
     assert [line.name for line in (own, web, files)] == ["pi", "web", "files"]
     asked = [step for step in own.steps if step.action == "dispatch"]
     assert [step.what.partition(":")[0] for step in asked] == ["web", "files", "arxiv"]

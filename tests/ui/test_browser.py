@@ -26,8 +26,8 @@ def test_ask_watch_click_a_marker_see_the_highlight_open_the_timeline(tab: Tab, 
     assert "1931" in tab.evaluate(f"{marked}.textContent")
     seen = f"(r => r.height > 0 && r.top >= 0 && r.bottom <= innerHeight)({marked}.getBoundingClientRect())"
     assert tab.becomes(seen)
-    tab.evaluate(f"{IN_REPORT}.querySelector('#course summary').click()")
-    assert tab.becomes(f"{IN_REPORT}.querySelector('#course details[open] .steps').getBoundingClientRect().height > 50")
+    tab.evaluate(f"{IN_REPORT}.querySelector('#steps summary').click()")
+    assert tab.becomes(f"{IN_REPORT}.querySelector('#steps details[open] .steps').getBoundingClientRect().height > 50")
 
 
 def test_every_researcher_is_seen_at_its_step_while_it_works(tab: Tab, tmp_path: Path):

@@ -57,7 +57,7 @@ class RunCatalog:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: dict[str, tuple[Stamp, RunSummary]] = {}
+        self._cache: dict[str, tuple[Stamp, RunSummary]] = {}
 
     def runs(self) -> list[RunSummary]:
         """Every run whose trace says at least what was asked."""
@@ -66,30 +66,35 @@ class RunCatalog:
         return sorted(asked, key=lambda summary: summary.began, reverse=True)
 
     def _summary(self, trace_id: str, stamp: Stamp) -> RunSummary:
-        known = self._read.get(trace_id)
+        known = self._cache.get(trace_id)
         if known and known[0] == stamp:
             return known[1]
         try:
             with self._store.open(trace_id) as file:
-                summary = summary_of(trace_id, *_ends(file, stamp.size))
+                summary = summary_of(trace_id, *_first_and_last_line(file, stamp.size))
         except (OSError, UnknownTrace):
             summary = RunSummary(trace_id)
-        self._read[trace_id] = (stamp, summary)
+        self._cache[trace_id] = (stamp, summary)
         return summary
 
 
-def members(runs: Sequence[RunSummary]) -> set[str]:
+def member_run_ids(runs: Sequence[RunSummary]) -> set[str]:
     """The runs that others made on their way. One that was called off is known by its question and its time."""
-    named = {errand.trace_id for run in runs for errand in run.errands if errand.trace_id}
-    lost = {(errand.researcher, errand.question): run for run in runs for errand in run.errands if not errand.trace_id}
+    named = {dispatch.trace_id for run in runs for dispatch in run.errands if dispatch.trace_id}
+    unanswered = {
+        (dispatch.researcher, dispatch.question): run
+        for run in runs
+        for dispatch in run.errands
+        if not dispatch.trace_id
+    }
     for run in runs:
-        led_by = None if run.finished else lost.get((run.researcher, run.question))
-        if led_by and led_by.began <= run.began <= led_by.ended:
+        parent = None if run.finished else unanswered.get((run.researcher, run.question))
+        if parent and parent.began <= run.began <= parent.ended:
             named.add(run.trace_id)
     return named
 
 
-def searched(runs: Iterable[RunSummary], words: str) -> list[RunSummary]:
+def search_runs(runs: Iterable[RunSummary], words: str) -> list[RunSummary]:
     """The runs in which every word occurs: in the question, the answer, or what was cited."""
     wanted = words.casefold().split()
     return [run for run in runs if all(word in run.words for word in wanted)]
@@ -101,12 +106,12 @@ def same_question(runs: Iterable[RunSummary], run: RunSummary) -> list[RunSummar
 
 
 def summary_of(trace_id: str, first: bytes, last: bytes) -> RunSummary:
-    opening, ending = _parsed(first), _parsed(last)
+    opening, ending = _parse_line(first), _parse_line(last)
     question, depth = "", ""
     match opening:
         case {"action": "start", "request": {"question": str(asked), **rest}}:
             question, depth = asked, str(rest.get("depth", "balanced"))
-    told = RunSummary(
+    summary = RunSummary(
         trace_id,
         question=question,
         depth=depth,
@@ -116,10 +121,10 @@ def summary_of(trace_id: str, first: bytes, last: bytes) -> RunSummary:
         ended=str(ending.get("timestamp", "")),
         words=f"{trace_id} {question}".casefold(),
     )
-    return _with_result(told, ending)
+    return _with_result(summary, ending)
 
 
-def _with_result(told: RunSummary, ending: Fields) -> RunSummary:
+def _with_result(summary: RunSummary, ending: Fields) -> RunSummary:
     match ending:
         case {
             "action": "result",
@@ -131,35 +136,35 @@ def _with_result(told: RunSummary, ending: Fields) -> RunSummary:
                 **rest,
             },
         }:
-            cited = " ".join(_cited(each) for each in citations)
+            cited = " ".join(_citation_words(each) for each in citations)
             return replace(
-                told,
+                summary,
                 finished=True,
                 confidence=float(confidence),
                 citations=len(citations),
                 tokens=tokens,
                 seconds=float(seconds),
-                errands=tuple(_errands(rest.get("dispatches"))),
-                words=f"{told.words} {answer} {cited}".casefold(),
+                errands=tuple(_parse_dispatches(rest.get("dispatches"))),
+                words=f"{summary.words} {answer} {cited}".casefold(),
             )
-    return told
+    return summary
 
 
-def _cited(citation: object) -> str:
+def _citation_words(citation: object) -> str:
     match citation:
         case {"locator": str(locator), **rest}:
             return f"{rest.get('title') or ''} {locator}"
     return ""
 
 
-def _errands(dispatches: object) -> Iterable[DispatchSummary]:
+def _parse_dispatches(dispatches: object) -> Iterable[DispatchSummary]:
     for each in dispatches if isinstance(dispatches, list) else []:
         match each:
             case {"researcher": str(name), "question": str(question), **rest}:
                 yield DispatchSummary(name, question, str(rest.get("trace_id") or ""))
 
 
-def _parsed(line: bytes) -> Fields:
+def _parse_line(line: bytes) -> Fields:
     try:
         fields = json.loads(line)
     except ValueError:
@@ -167,7 +172,7 @@ def _parsed(line: bytes) -> Fields:
     return fields if isinstance(fields, dict) else {}
 
 
-def _ends(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
+def _first_and_last_line(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
     """The first and the last whole line, without what is between them."""
     first = file.readline(_LONGEST_LINE)
     block = _BLOCK

@@ -1,4 +1,4 @@
-"""Costs: what runs have spent, read from their traces. The traces are the ledger; there is no other."""
+"""Costs: what runs have spent, read from their traces. The traces are the all_expenses; there is no other."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,12 +42,12 @@ def expenses(entries: Sequence[TraceEntry], prices: Prices) -> Iterator[Expense]
                 yield Expense(entry.timestamp[:10], researcher, model, entry.action, tokens, dollars)
 
 
-def ledger(store: Store, prices: Prices) -> list[Expense]:
+def all_expenses(store: Store, prices: Prices) -> list[Expense]:
     """The expenses of all runs there are."""
     return [each for trace_id in store.traces() for each in expenses(store.chain(trace_id).entries, prices)]
 
 
-def summed(found: Iterable[Expense], by: str) -> list[Sum]:
+def sum_by(found: Iterable[Expense], by: str) -> list[Sum]:
     """Sums by `day`, `model`, `researcher` or `action`, in the order of their names."""
     groups: dict[str, list[Expense]] = defaultdict(list)
     for expense in found:

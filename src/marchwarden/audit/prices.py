@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
 
-_A_MILLION: Final = 1_000_000
+_MILLION: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Price:
     cache_read: float | None = None
     cache_write: float | None = None
 
-    def of(self, usage: Usage) -> float:
+    def dollars_for(self, usage: Usage) -> float:
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
         fresh = usage.input * self.input + usage.output * self.output
-        return (fresh + usage.cache_read * read + usage.cache_write * write) / _A_MILLION
+        return (fresh + usage.cache_read * read + usage.cache_write * write) / _MILLION
 
 
 _TABLE: Final = TypeAdapter(dict[str, Price])
@@ -42,30 +42,32 @@ class Prices:
 
     @classmethod
     def load(cls, own: Path) -> Self:
-        shipped = _parsed(files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml")
+        shipped = _parse_table(
+            files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml"
+        )
         try:
-            theirs = _parsed(own.read_text(encoding="utf-8"), str(own))
+            user_table = _parse_table(own.read_text(encoding="utf-8"), str(own))
         except OSError:
-            theirs = {}
-        return cls({**shipped, **theirs})
+            user_table = {}
+        return cls({**shipped, **user_table})
 
     def dollars(self, model_id: str, usage: Usage) -> float | None:
         """What this usage costs, or None where nobody said."""
         price = self._price(model_id)
-        return None if price is None else price.of(usage)
+        return None if price is None else price.dollars_for(usage)
 
     def _price(self, model_id: str) -> Price | None:
         """The entry that matches most of the name; its provider may be left out."""
         names = (model_id, model_id.partition(":")[2])
-        fitting = [entry for entry in self.table if any(_fits(entry, name) for name in names if name)]
-        return self.table[max(fitting, key=len)] if fitting else None
+        matching = [entry for entry in self.table if any(_matches(entry, name) for name in names if name)]
+        return self.table[max(matching, key=len)] if matching else None
 
 
-def _fits(entry: str, name: str) -> bool:
+def _matches(entry: str, name: str) -> bool:
     return name.startswith(entry[:-1]) if entry.endswith("*") else name == entry
 
 
-def _parsed(text: str, where: str) -> dict[str, Price]:
+def _parse_table(text: str, where: str) -> dict[str, Price]:
     try:
         return _TABLE.validate_python(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, ValidationError) as error:

@@ -39,12 +39,12 @@ class SourceStatus(StrEnum):
     UNKNOWN = "unknown here"
 
 
-STANDS: Final = frozenset({SourceStatus.ALIVE, SourceStatus.MOVED, SourceStatus.CHANGED})
+INTACT: Final = frozenset({SourceStatus.ALIVE, SourceStatus.MOVED, SourceStatus.CHANGED})
 UNCHECKED: Final = frozenset({SourceStatus.UNREACHABLE, SourceStatus.UNKNOWN})
 
 
 @dataclass(frozen=True)
-class Patience:
+class RecheckLimits:
     """How many documents are looked at at once, and how long for one of them and for all."""
 
     at_once: int = 4
@@ -63,8 +63,8 @@ class SourceCheck:
     lost: tuple[int, ...] = ()
 
     @property
-    def stands(self) -> bool:
-        return self.standing in STANDS
+    def is_intact(self) -> bool:
+        return self.standing in INTACT
 
 
 @dataclass(frozen=True)
@@ -82,49 +82,49 @@ class StatementStatus:
             return "lost" if set(self.lost) >= set(self.citations) else "weakened"
         return "unchecked" if self.unchecked else "stands"
 
-    def told(self) -> Mapping[str, object]:
+    def to_json(self) -> Mapping[str, object]:
         return {**asdict(self), "support": self.support}
 
 
 async def recheck_sources(
-    record: RunRecord, source_of: SourceOf, patience: Patience | None = None
+    record: RunRecord, source_of: SourceOf, limits: RecheckLimits | None = None
 ) -> tuple[SourceCheck, ...]:
     """Fetch every document that a run's result cites again, each once, and say how it stands."""
-    patience = patience or Patience()
+    limits = limits or RecheckLimits()
     cited = _documents(record)
-    late = f"the {patience.all_seconds:g} seconds for all of them were over"
-    visits = [each.stood(SourceStatus.UNREACHABLE, late) for each in cited]
-    turns = anyio.Semaphore(patience.at_once)
+    late = f"the {limits.all_seconds:g} seconds for all of them were over"
+    checks = [each.check(SourceStatus.UNREACHABLE, late) for each in cited]
+    slots = anyio.Semaphore(limits.at_once)
 
-    async def look(at: int) -> None:
-        async with turns:
-            visits[at] = await _visit(cited[at], source_of, patience.each_seconds)
+    async def recheck(at: int) -> None:
+        async with slots:
+            checks[at] = await _recheck_one(cited[at], source_of, limits.each_seconds)
 
-    with anyio.move_on_after(patience.all_seconds):
+    with anyio.move_on_after(limits.all_seconds):
         async with anyio.create_task_group() as group:
             for at in range(len(cited)):
-                group.start_soon(look, at)
-    return tuple(visits)
+                group.start_soon(recheck, at)
+    return tuple(checks)
 
 
-def statements(answer: str, visits: Iterable[SourceCheck]) -> tuple[StatementStatus, ...]:
+def statement_statuses(answer: str, checks: Iterable[SourceCheck]) -> tuple[StatementStatus, ...]:
     """The statements of an answer, as grounding writes them, each with what is left of its support."""
     lost: set[int] = set()
     unchecked: set[int] = set()
-    for visit in visits:
-        lost.update(visit.lost)
-        unchecked.update(visit.citations if visit.standing in UNCHECKED else ())
+    for check in checks:
+        lost.update(check.lost)
+        unchecked.update(check.citations if check.standing in UNCHECKED else ())
     found = []
     for text in answer.split("\n\n"):
         numbers = tuple(dict.fromkeys(int(number) for number in _MARKER.findall(text)))
         if numbers:
-            of_them = [tuple(number for number in numbers if number in which) for which in (lost, unchecked)]
-            found.append(StatementStatus(text, numbers, *of_them))
+            affected = [tuple(number for number in numbers if number in which) for which in (lost, unchecked)]
+            found.append(StatementStatus(text, numbers, *affected))
     return tuple(found)
 
 
 @dataclass(frozen=True)
-class _Cited:
+class _CitedDocument:
     """A document as the run had it, and what was cited of it, by number."""
 
     place: str
@@ -141,11 +141,11 @@ class _Cited:
     def numbers(self) -> tuple[int, ...]:
         return tuple(number for number, _ in self.citations)
 
-    def stood(self, standing: SourceStatus, detail: str, lost: Sequence[int] = ()) -> SourceCheck:
+    def check(self, standing: SourceStatus, detail: str, lost: Sequence[int] = ()) -> SourceCheck:
         return SourceCheck(self.place, self.numbers, standing, one_line(detail), tuple(lost))
 
 
-def _documents(record: RunRecord) -> tuple[_Cited, ...]:
+def _documents(record: RunRecord) -> tuple[_CitedDocument, ...]:
     """The documents a run's result cites, each once, in the order of their first citation."""
     result, trace_id = record.result, record.trace_id
     if result is None:
@@ -156,7 +156,8 @@ def _documents(record: RunRecord) -> tuple[_Cited, ...]:
         name = citation.text_hash or ""
         by_document.setdefault((_place(citation, fetched.get(name, {})), name), []).append((number, citation))
     return tuple(
-        _Cited(place, tuple(cited), *_described(fetched.get(name, {}))) for (place, name), cited in by_document.items()
+        _CitedDocument(place, tuple(cited), *_media_type_and_reported(fetched.get(name, {})))
+        for (place, name), cited in by_document.items()
     )
 
 
@@ -168,7 +169,7 @@ def _place(citation: Citation, fetched: Mapping[str, object]) -> str:
     return citation.locator.partition("#")[0]
 
 
-def _described(fetched: Mapping[str, object]) -> tuple[str, bool]:
+def _media_type_and_reported(fetched: Mapping[str, object]) -> tuple[str, bool]:
     """The media type of a document, and whether it is nothing but an excerpt that was reported."""
     match fetched:
         case {"content_hash": content, "text_hash": text, "content_length": int(length), "result": {**described}}:
@@ -177,57 +178,55 @@ def _described(fetched: Mapping[str, object]) -> tuple[str, bool]:
     return "", False
 
 
-async def _visit(cited: _Cited, source_of: SourceOf, seconds: float) -> SourceCheck:
+async def _recheck_one(cited: _CitedDocument, source_of: SourceOf, seconds: float) -> SourceCheck:
     try:
         source = source_of(cited.first)
     except SourceError as error:
         return _failed(cited, error)
     except MarchwardenError as error:
-        return cited.stood(SourceStatus.UNKNOWN, str(error))
+        return cited.check(SourceStatus.UNKNOWN, str(error))
     told = set(source.notices())
     try:
         with anyio.fail_after(seconds):
-            found = await source.fetch(Hit(_address(cited.place)))
+            found = await source.fetch(Hit(_fetchable_url(cited.place)))
     except SourceError as error:
         return _failed(cited, error)
     except TimeoutError:
-        return cited.stood(SourceStatus.UNREACHABLE, f"no answer within {seconds:g} s")
-    return _compared(cited, found, [notice for notice in source.notices() if notice not in told])
+        return cited.check(SourceStatus.UNREACHABLE, f"no answer within {seconds:g} s")
+    return _compare(cited, found, [notice for notice in source.notices() if notice not in told])
 
 
-def _failed(cited: _Cited, error: SourceError) -> SourceCheck:
+def _failed(cited: _CitedDocument, error: SourceError) -> SourceCheck:
     if error.category is GapCategory.SOURCE_NOT_FOUND:
-        return cited.stood(SourceStatus.GONE, error.detail, cited.numbers)
-    return cited.stood(SourceStatus.UNREACHABLE, error.detail)
+        return cited.check(SourceStatus.GONE, error.detail, cited.numbers)
+    return cited.check(SourceStatus.UNREACHABLE, error.detail)
 
 
-def _compared(cited: _Cited, found: Document, left_out: Sequence[str]) -> SourceCheck:
+def _compare(cited: _CitedDocument, found: Document, new_notices: Sequence[str]) -> SourceCheck:
     moved = f"it is at {found.locator} now" if _has_moved(cited.place, found.locator) else ""
     if cited.first.content_hash == found.content_hash or cited.first.text_hash == found.text_hash:
-        return cited.stood(SourceStatus.MOVED, moved) if moved else cited.stood(SourceStatus.ALIVE, "as it was")
-    text = _even(found.text)
-    lost = [number for number, citation in cited.citations if not _stands(citation, text)]
-    if lost and left_out and found.media_type != cited.media_type:
+        return cited.check(SourceStatus.MOVED, moved) if moved else cited.check(SourceStatus.ALIVE, "as it was")
+    text = _collapse_whitespace(found.text)
+    lost = [number for number, citation in cited.citations if not _still_contains(citation, text)]
+    if lost and new_notices and found.media_type != cited.media_type:
         # Less came than the run had read: that its words are missing from this proves nothing.
-        return cited.stood(SourceStatus.UNREACHABLE, left_out[-1])
+        return cited.check(SourceStatus.UNREACHABLE, new_notices[-1])
     if lost:
         missing = "".join(f"[{number}]" for number in lost)
-        return cited.stood(
-            SourceStatus.LOST, _joined(moved, f"what {missing} cites does not stand there any more"), lost
-        )
+        return cited.check(SourceStatus.LOST, _join(moved, f"what {missing} cites does not stand there any more"), lost)
     if cited.is_reported:
-        return cited.stood(SourceStatus.MOVED if moved else SourceStatus.ALIVE, moved or "what is cited stands there")
-    return cited.stood(
+        return cited.check(SourceStatus.MOVED if moved else SourceStatus.ALIVE, moved or "what is cited stands there")
+    return cited.check(
         SourceStatus.MOVED if moved else SourceStatus.CHANGED,
-        _joined(moved, "its text has changed, and what is cited still stands in it"),
+        _join(moved, "its text has changed, and what is cited still stands in it"),
     )
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _address(place: str) -> str:
+def _fetchable_url(place: str) -> str:
     """A DOI is followed where DOIs are; everything else is an address already."""
     return f"{_DOI}{place[4:].strip()}" if place[:4].casefold() == "doi:" else place
 
@@ -238,33 +237,33 @@ def _has_moved(place: str, now: str) -> bool:
     return match is not None and match[1].casefold() not in _DOI_HOSTS and place != now
 
 
-def _words(citation: Citation) -> str:
+def _excerpt_words(citation: Citation) -> str:
     return citation.raw_excerpt.removesuffix(CUT).rstrip()
 
 
-def _even(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())
 
 
-def _stands(citation: Citation, text: str) -> bool:
+def _still_contains(citation: Citation, text: str) -> bool:
     """Whether the cited words stand in an even text as words of their own: `is 5` does not stand in `is 57`."""
-    words = _even(_words(citation))
+    words = _collapse_whitespace(_excerpt_words(citation))
     cut = citation.raw_excerpt.endswith(CUT)
     return any(
-        not _goes_on(text[max(at - 1, 0) : at], words[:1])
-        and (cut or not _goes_on(words[-1:], text[at + len(words) : at + len(words) + 2]))
-        for at in _places(words, text)
+        not _continues_word(text[max(at - 1, 0) : at], words[:1])
+        and (cut or not _continues_word(words[-1:], text[at + len(words) : at + len(words) + 2]))
+        for at in _occurrences(words, text)
     )
 
 
-def _places(words: str, text: str) -> Iterator[int]:
+def _occurrences(words: str, text: str) -> Iterator[int]:
     at = text.find(words)
     while at >= 0:
         yield at
         at = text.find(words, at + 1)
 
 
-def _goes_on(before: str, after: str) -> bool:
+def _continues_word(before: str, after: str) -> bool:
     """Whether a word or a number that ends here only goes on: `5|7`, `5|.7`."""
     if not before or not after or not before.isalnum():
         return False

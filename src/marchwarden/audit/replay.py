@@ -19,8 +19,8 @@ from marchwarden.protocols import Mind, StatusCallback
 from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
 
-_OUTWARD: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
-_CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=False)
+_NETWORK_EVENTS: Final = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.bind"})
+_SOCKETS_CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=False)
 
 
 @dataclass(frozen=True)
@@ -75,21 +75,21 @@ Rebuild = Callable[[Store, RunHeader, Mind, Mind], RecordedResearcher]
 """Makes the researcher of an earlier run out of its opening, the mind it had and the fallback, with nothing outside."""
 
 
-def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, embedded: Mind) -> RecordedResearcher:
-    return Investigator(OfflineSource(opening.source, opening.settings), mind, store=store, fallback=embedded)
+def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, extractive: Mind) -> RecordedResearcher:
+    return Investigator(OfflineSource(opening.source, opening.settings), mind, store=store, fallback=extractive)
 
 
-async def rerun(store: Store, trace_id: str, embedded: Mind, rebuild: Rebuild = rebuild_offline) -> Rerun:
-    """Run it again. The embedded mind thinks anew; a model is taken at its recorded word."""
+async def rerun(store: Store, trace_id: str, extractive: Mind, rebuild: Rebuild = rebuild_offline) -> Rerun:
+    """Run it again. The extractive mind thinks rethink; a model is taken at its recorded word."""
     recorded = store.reread(trace_id)
     before, opening = recorded.result, recorded.opening
     if before is None:
         raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
-    anew = opening.model_id == embedded.model_id
-    mind = embedded if anew else OfflineMind(opening.model_id, opening.conclusion_tokens)
+    rethink = opening.model_id == extractive.model_id
+    mind = extractive if rethink else OfflineMind(opening.model_id, opening.conclusion_tokens)
     try:
         with closed_sockets():
-            after = await rebuild(store, opening, mind, embedded).rerun(trace_id, rethink=anew)
+            after = await rebuild(store, opening, mind, extractive).rerun(trace_id, rethink=rethink)
     except ExceptionGroup as group:
         raise _divergence(group) from group
     return Rerun(after, differences(before, after))
@@ -132,11 +132,11 @@ def _limited_to(fields: object, value: object) -> object:
 def closed_sockets() -> Iterator[None]:
     """While this is open, nothing in this context can reach out: the interpreter itself refuses."""
     _watch_sockets()
-    token = _CLOSED.set(True)
+    token = _SOCKETS_CLOSED.set(True)
     try:
         yield
     finally:
-        _CLOSED.reset(token)
+        _SOCKETS_CLOSED.reset(token)
 
 
 @cache
@@ -146,5 +146,5 @@ def _watch_sockets() -> None:
 
 
 def _refuse_when_closed(event: str, _arguments: tuple[object, ...]) -> None:
-    if event in _OUTWARD and _CLOSED.get():
+    if event in _NETWORK_EVENTS and _SOCKETS_CLOSED.get():
         raise ReplayDiverged(f"a rerun tried to reach outside ({event})")

@@ -34,21 +34,21 @@ def verify(store: Store, trace_id: str) -> list[Check]:
     Lines after a damaged one are read all the same, so that the damage is named where it lies.
     """
     chain = store.chain(trace_id)
-    lines = [*_readable(store.content(trace_id))]
+    lines = [*_parse_lines(store.content(trace_id))]
     if not lines:
         raise MalformedTrace(f"trace {trace_id}: not one of its lines can be read")
-    checks = [_whole(chain.damage, torn=chain.torn, lines=lines)]
-    checks += [*_bodies(lines, store.archive)]
-    result = _result(lines)
+    checks = [_check_chain(chain.damage, torn=chain.torn, lines=lines)]
+    checks += [*_check_bodies(lines, store.archive)]
+    result = _find_result(lines)
     if result is None:
         return [*checks, Check("result", proved=False, detail="the trace holds no result that can be read")]
     if result.trace_id != trace_id:
         checks.append(Check("result", proved=False, detail=f"it belongs to trace {result.trace_id}"))
-    checks += [_cited(number, each, lines, store.archive) for number, each in enumerate(result.citations, 1)]
-    return [*checks, _markers(result)]
+    checks += [_check_citation(number, each, lines, store.archive) for number, each in enumerate(result.citations, 1)]
+    return [*checks, _check_markers(result)]
 
 
-def _readable(content: bytes) -> Iterator[Line]:
+def _parse_lines(content: bytes) -> Iterator[Line]:
     for line in content.split(b"\n"):
         try:
             parsed = json.loads(line)
@@ -58,7 +58,7 @@ def _readable(content: bytes) -> Iterator[Line]:
             yield parsed
 
 
-def _whole(damage: str, *, torn: bool, lines: Sequence[Line]) -> Check:
+def _check_chain(damage: str, *, torn: bool, lines: Sequence[Line]) -> Check:
     if damage:
         return Check("trace", proved=False, detail=damage)
     if torn:
@@ -68,7 +68,7 @@ def _whole(damage: str, *, torn: bool, lines: Sequence[Line]) -> Check:
     return Check("trace", proved=True, detail=f"{len(lines)} lines, each chained to the one before")
 
 
-def _bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
+def _check_bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
     """One line for all bodies that are as they were, one for each that is not."""
     names = dict.fromkeys(str(line[name]) for line in lines for name in _BODY_FIELDS if line.get(name))
     intact = 0
@@ -82,7 +82,7 @@ def _bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
     yield Check("archive", proved=True, detail=f"{intact} of {len(names)} bodies have their hash")
 
 
-def _result(lines: Sequence[Line]) -> ResearchResult | None:
+def _find_result(lines: Sequence[Line]) -> ResearchResult | None:
     for line in reversed(lines):
         if line["action"] == "result":
             try:
@@ -92,9 +92,9 @@ def _result(lines: Sequence[Line]) -> ResearchResult | None:
     return None
 
 
-def _cited(number: int, citation: Citation, lines: Sequence[Line], archive: Archive) -> Check:
+def _check_citation(number: int, citation: Citation, lines: Sequence[Line], archive: Archive) -> Check:
     subject = f"[{number}] {citation.locator}"
-    fault = _fault(citation, lines, archive)
+    fault = _find_fault(citation, lines, archive)
     if fault:
         return Check(subject, proved=False, detail=fault)
     return Check(
@@ -102,13 +102,13 @@ def _cited(number: int, citation: Citation, lines: Sequence[Line], archive: Arch
     )
 
 
-def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
+def _find_fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
     """Why a citation does not hold, or nothing."""
     if citation.text_hash is None or citation.start is None or citation.end is None:
         return "it does not say where its excerpt stands"
     fetched = [line for line in lines if line["action"] == "fetch" and line.get("text_hash") == citation.text_hash]
     if not any(
-        line.get("content_hash") == citation.content_hash and _stands_at(citation.locator, str(line.get("locator")))
+        line.get("content_hash") == citation.content_hash and _is_within(citation.locator, str(line.get("locator")))
         for line in fetched
     ):
         return "this run fetched no such document from there"
@@ -122,14 +122,14 @@ def _fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
     return ""
 
 
-def _stands_at(place: str, locator: str) -> bool:
+def _is_within(place: str, locator: str) -> bool:
     """Whether a place is this document or a part of it. A file's own name may hold a `#`, so that no cut is safe."""
     return place == locator or place.startswith(f"{locator}#")
 
 
-def _markers(result: ResearchResult) -> Check:
+def _check_markers(result: ResearchResult) -> Check:
     used = {int(number) for number in _MARKER.findall(result.answer)}
-    stray = sorted(used - set(range(1, len(result.citations) + 1)))
-    if stray:
-        return Check("answer", proved=False, detail=f"markers without a citation: {stray}")
+    dangling = sorted(used - set(range(1, len(result.citations) + 1)))
+    if dangling:
+        return Check("answer", proved=False, detail=f"markers without a citation: {dangling}")
     return Check("answer", proved=True, detail=f"{len(used)} markers, each with its citation")

@@ -49,15 +49,15 @@ def reached(settings: "Settings") -> list[Finding]:
 def in_use(environ: Mapping[str, str]) -> list[Service]:
     """Whom a question to everybody would reach in this environment."""
     from marchwarden.fetching import AllowedHosts, ApiClient
-    from marchwarden.researchers.arxiv.models import Places
+    from marchwarden.researchers.arxiv.models import Endpoints
     from marchwarden.researchers.web.agent import ALLOWED_HOSTS
-    from marchwarden.researchers.web.providers import chosen_provider, searxng, tavily, wikipedia
+    from marchwarden.researchers.web.providers import searxng, select_provider, tavily, wikipedia
 
     # Both refuse what they cannot read.
-    chosen_provider(environ, ApiClient())
+    select_provider(environ, ApiClient())
     AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, ""))
     offline = "files, databases and papers kept with `marchwarden arxiv add` answer without it"
-    found = [Service("arXiv", Places.of(environ).api, offline)]
+    found = [Service("arXiv", Endpoints.from_environ(environ).api, offline)]
     if environ.get(tavily.KEY):
         found.insert(0, Service("Tavily", environ.get(tavily.ADDRESS) or tavily.PUBLIC, offline))
     elif environ.get(searxng.ADDRESS):

@@ -107,7 +107,7 @@ def visits(found: Sequence[SourceCheck]) -> RenderableType:
     """Format the current status of each cited document, with a summary."""
     tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in SourceStatus]
     verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in tallied if count) or 'none'}"
-    all_stand = all(visit.stands for visit in found)
+    all_stand = all(visit.is_intact for visit in found)
     return Group(*(part for each in found for part in _visit(each)), Text(verdict, _colour(good=all_stand)))
 
 
@@ -178,7 +178,7 @@ def _dispatches(found: Sequence[Dispatch]) -> list[RenderableType]:
 
 
 def _visit(visit: SourceCheck) -> Iterable[RenderableType]:
-    head = Text(f"{visit.standing.value:12} ", _colour(good=visit.stands))
+    head = Text(f"{visit.standing.value:12} ", _colour(good=visit.is_intact))
     head.append(f"{_markers(visit.citations)} {one_line(visit.locator)}")
     yield _indented(head, 0)
     yield _indented(_text(one_line(visit.detail)), 13)

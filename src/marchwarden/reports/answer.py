@@ -13,7 +13,7 @@ from marchwarden.reports.labels import day
 from marchwarden.text.sanitize import one_line
 
 _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
-_PEEKS: Final = 300
+_MAX_PREVIEWS: Final = 300
 """Previews repeat the excerpt; an answer with more markers than this goes without the rest of them."""
 
 
@@ -49,7 +49,7 @@ def _parsed(answer: str) -> Iterator[ShownConflict]:
 
 
 @dataclass
-class Marked:
+class MarkerLinks:
     """Texts whose [n] lead to their citations. Remembers where each number was first used, to lead back."""
 
     cited: dict[int, Citation]
@@ -76,10 +76,10 @@ class Marked:
         citation = self.cited[number]
         label = f"[{number}] {one_line(citation.title or citation.locator, 120)}"
         link = element("a", f"[{number}]", href=f"#source-{number}", id=place, class_="marker", aria_label=label)
-        return element("span", link, _peek(citation) if self.used <= _PEEKS else None, class_="cite")
+        return element("span", link, _preview(citation) if self.used <= _MAX_PREVIEWS else None, class_="cite")
 
 
-def _peek(citation: Citation) -> Markup:
+def _preview(citation: Citation) -> Markup:
     """What hovering shows: the words themselves, and whose they are."""
     whose = one_line(citation.title or citation.locator, 120)
     return element(
@@ -91,25 +91,25 @@ def _peek(citation: Citation) -> Markup:
     )
 
 
-def answer(bundle: Bundle, marked: Marked) -> Markup:
+def answer_section(bundle: Bundle, links: MarkerLinks) -> Markup:
     paragraphs = [each for each in bundle.result.answer.split("\n\n") if each.strip()]
-    body = element("div", *(element("p", marked.text(each)) for each in paragraphs), class_="answer")
+    body = element("div", *(element("p", links.text(each)) for each in paragraphs), class_="answer")
     return element("section", element("h2", "Answer"), body, id="answer", aria_label="Answer")
 
 
-def disagreements(bundle: Bundle) -> Markup | None:
-    """Each quarrel of the answer, with both excerpts next to each other."""
+def disagreements_section(bundle: Bundle) -> Markup | None:
+    """Each conflict of the answer, with both excerpts next to each other."""
     found = list(conflicts_in(bundle.result))
     if not found:
         return None
     cited = bundle.cited()
-    shown = [_quarrel(each, cited) for each in found]
+    shown = [_conflict(each, cited) for each in found]
     return element("section", element("h2", "Where the sources disagree"), *shown, id="disagreements")
 
 
-def _quarrel(quarrel: ShownConflict, cited: dict[int, Citation]) -> Markup:
-    sides = [_side(number, cited[number]) for number in (quarrel.one, quarrel.other)]
-    return element("div", element("h3", quarrel.what), element("div", *sides, class_="sides"), class_="quarrel")
+def _conflict(conflict: ShownConflict, cited: dict[int, Citation]) -> Markup:
+    sides = [_side(number, cited[number]) for number in (conflict.one, conflict.other)]
+    return element("div", element("h3", conflict.what), element("div", *sides, class_="sides"), class_="conflict")
 
 
 def _side(number: int, citation: Citation) -> Markup:

@@ -21,9 +21,11 @@ _TEX: Final[Mapping[str, str]] = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-_ARXIV: Final = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
+_ARXIV_URL: Final = re.compile(
+    r"arxiv\.org/(?:abs|pdf|html)/(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
+)
 _AUTHORS: Final = re.compile(r"\s*(?:;|\band\b|,(?=\s*\S+\s+\S))\s*")
-_TELLING: Final = 4
+_MIN_KEY_WORD: Final = 4
 _NOT_IN_A_KEY: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -42,7 +44,7 @@ def escape_tex(text: str) -> str:
 
 def key(source: SourceText) -> str:
     """Told from every other document by its hash, and from every other entry by its number."""
-    words = [word for word in _NOT_IN_A_KEY.split(source.title.casefold()) if len(word) >= _TELLING]
+    words = [word for word in _NOT_IN_A_KEY.split(source.title.casefold()) if len(word) >= _MIN_KEY_WORD]
     digest = (source.text_hash or source.content_hash).removeprefix("sha256:")[:8]
     return "-".join(part for part in ("".join(words[:2])[:24], digest, str(source.number)) if part)
 
@@ -66,7 +68,7 @@ def _fields(source: SourceText) -> Iterator[tuple[str, str]]:
         yield "url", source.locator
     else:
         yield "howpublished", escape_tex(source.locator)
-    if arxiv := _ARXIV.search(source.locator):
+    if arxiv := _ARXIV_URL.search(source.locator):
         yield "eprint", arxiv["id"]
         yield "eprinttype", "arxiv"
     if accessed := _accessed(source):
@@ -92,7 +94,7 @@ def _item(source: SourceText) -> dict[str, object]:
 
 
 def _csl_type(source: SourceText) -> str:
-    if _ARXIV.search(source.locator):
+    if _ARXIV_URL.search(source.locator):
         return "article"
     if http_address(source.locator):
         return "webpage"

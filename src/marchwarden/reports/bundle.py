@@ -11,7 +11,7 @@ from marchwarden.storage.trace import Json, TraceEntry
 
 
 @dataclass(frozen=True)
-class Run:
+class ReportRun:
     """One run as its trace tells it."""
 
     trace_id: str
@@ -20,15 +20,15 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Member:
+class ReportMember:
     """A researcher's own run, and the dispatch it answered."""
 
     dispatch: Dispatch
-    run: Run
+    run: ReportRun
 
 
 @dataclass(frozen=True)
-class Numbered:
+class NumberedCitation:
     """A citation under the number the answer calls it by."""
 
     number: int
@@ -53,17 +53,17 @@ class SourceText:
     text_hash: str
     layout: str
     text: str | None
-    citations: tuple[Numbered, ...]
+    citations: tuple[NumberedCitation, ...]
 
 
 @dataclass(frozen=True)
 class Bundle:
     """A finished run with its evidence, and what came of proving it on the day the report was made."""
 
-    run: Run
+    run: ReportRun
     result: ResearchResult
     sources: tuple[SourceText, ...]
-    members: tuple[Member, ...]
+    members: tuple[ReportMember, ...]
     checks: tuple[Check, ...]
     made_on: date
 
@@ -80,13 +80,13 @@ class Bundle:
 
 
 def source_texts(
-    result: ResearchResult, run: Run, members: Sequence[Member], texts: Mapping[str, str]
+    result: ResearchResult, run: ReportRun, members: Sequence[ReportMember], texts: Mapping[str, str]
 ) -> tuple[SourceText, ...]:
     """The cited documents in order of first mention, each with all that is cited of it."""
-    groups: dict[tuple[str, str], list[Numbered]] = {}
+    groups: dict[tuple[str, str], list[NumberedCitation]] = {}
     for number, citation in enumerate(result.citations, 1):
         key = (citation.locator.split("#")[0], citation.text_hash or f"citation {number}")
-        groups.setdefault(key, []).append(Numbered(number, citation))
+        groups.setdefault(key, []).append(NumberedCitation(number, citation))
     # A member's own line says when a document really was fetched; a PI's, when it took it over.
     lines = [*(entry for member in members for entry in member.run.entries), *run.entries]
     fetched = [entry for entry in lines if entry.action == "fetch" and "error" not in entry.fields]
@@ -97,20 +97,24 @@ def source_texts(
 
 
 def _source(
-    number: int, locator: str, group: Sequence[Numbered], fetched: Iterable[TraceEntry], texts: Mapping[str, str]
+    number: int,
+    locator: str,
+    group: Sequence[NumberedCitation],
+    fetched: Iterable[TraceEntry],
+    texts: Mapping[str, str],
 ) -> SourceText:
     first = group[0].citation
-    entry = next((each for each in fetched if _is_of(each.fields, locator, first)), None)
+    entry = next((each for each in fetched if _is_fetch_of(each.fields, locator, first)), None)
     fields: Json = entry.fields if entry else {}
-    described = fields.get("result")
-    known = described if isinstance(described, Mapping) else {}
+    result = fields.get("result")
+    metadata = result if isinstance(result, Mapping) else {}
     length = fields.get("content_length")
     return SourceText(
         number=number,
         kind=first.source,
         locator=locator,
-        title=first.title or str(known.get("title") or ""),
-        author=str(known.get("author") or ""),
+        title=first.title or str(metadata.get("title") or ""),
+        author=str(metadata.get("author") or ""),
         published=first.published,
         authority=first.authority or "",
         researchers=tuple(dict.fromkeys(each.citation.researcher for each in group if each.citation.researcher)),
@@ -118,18 +122,18 @@ def _source(
         content_hash=first.content_hash or "",
         content_length=length if isinstance(length, int) else 0,
         text_hash=first.text_hash or "",
-        layout=str(known.get("layout") or "prose"),
+        layout=str(metadata.get("layout") or "prose"),
         text=texts.get(first.text_hash or ""),
         citations=tuple(group),
     )
 
 
-def _is_of(fields: Json, locator: str, citation: Citation) -> bool:
+def _is_fetch_of(fields: Json, locator: str, citation: Citation) -> bool:
     same_text = citation.text_hash is not None and fields.get("text_hash") == citation.text_hash
     return same_text and fields.get("locator") == locator
 
 
-def found_by(bundle: Bundle, dispatch: Dispatch) -> list[int]:
+def citations_found_by(bundle: Bundle, dispatch: Dispatch) -> list[int]:
     """The numbers of the citations one errand brought; where its own run is not here, those of its researcher."""
     own = next((each.run for each in bundle.members if each.run.trace_id == dispatch.trace_id), None)
     numbered = [(number, each) for number, each in bundle.cited().items() if each.researcher == dispatch.researcher]

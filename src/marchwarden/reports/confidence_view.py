@@ -1,4 +1,4 @@
-"""Confidence, drawn: the score between its bands, and what each factor did to it.
+"""Confidence, chart: the score between its bands, and what each factor did to it.
 
 The effect of a factor is what the rubric's score would lose without it; no arithmetic of the rubric is repeated here.
 """
@@ -16,31 +16,31 @@ from marchwarden.text.sanitize import one_line
 
 _LEVELS: Final = (Authority.LOW.value, Authority.MEDIUM.value, Authority.HIGH.value)
 _AGES: Final = (Recency.DATED.value, Recency.RECENT.value, Recency.CURRENT.value)
-_AS_PUBLISHED: Final = 0.0015
-_FELT: Final = 0.005
+_SAME_SCORE: Final = 0.0015
+_VISIBLE: Final = 0.005
 
 
 @dataclass(frozen=True)
 class Factor:
-    """One factor: what it is, drawn, and what it did to the score (None where that cannot be said)."""
+    """One factor: what it is, chart, and what it did to the score (None where that cannot be value)."""
 
     name: str
-    said: str
-    drawn: Markup
+    value: str
+    chart: Markup
     effect: float | None
 
 
-def weighed(result: ResearchResult) -> tuple[Factor, ...]:
+def factor_effects(result: ResearchResult) -> tuple[Factor, ...]:
     """The six factors of the contract, in its order."""
     factors, rubric = result.confidence_factors, Rubric.shipped()
-    # Another researcher may score by a rubric of its own; then the effects are unknown here, and not told.
-    ours = abs(rubric.score(factors) - result.confidence) < _AS_PUBLISHED
+    # Another researcher may score by a rubric of its own; then the effects are unknown here, and not rows.
+    ours = abs(rubric.score(factors) - result.confidence) < _SAME_SCORE
     return tuple(_factors(factors, rubric if ours else None))
 
 
 def _factors(given: ConfidenceFactors, rubric: Rubric | None) -> Iterator[Factor]:
-    def effect(**otherwise: object) -> float | None:
-        return None if rubric is None else rubric.score(given) - rubric.score(given.model_copy(update=otherwise))
+    def effect(**changed: object) -> float | None:
+        return None if rubric is None else rubric.score(given) - rubric.score(given.model_copy(update=changed))
 
     found, most = given.num_corroborating_sources, Rubric.shipped().counted_sources
     sources = f"{found} of {most} that count" if found <= most else f"{found}, of which {most} count"
@@ -50,31 +50,31 @@ def _factors(given: ConfidenceFactors, rubric: Rubric | None) -> Iterator[Factor
     authority = one_line(given.source_authority, 20)
     yield Factor("Authority", authority, _level(authority, _LEVELS), effect(source_authority=Authority.MEDIUM.value))
     match = f"{given.query_specificity_match:.0%}"
-    drawn = meter(given.query_specificity_match, f"match {match}")
-    yield Factor("Match with the question", match, drawn, effect(query_specificity_match=1.0))
-    agreed = "contradiction found" if given.contradiction_detected else "no contradiction"
-    drawn = scale(0 if given.contradiction_detected else 1, 1, agreed)
-    yield Factor("Agreement", agreed, drawn, effect(contradiction_detected=False))
-    spent = "exhausted" if given.budget_exhausted else "was enough"
-    yield Factor("Budget", spent, scale(0 if given.budget_exhausted else 1, 1, spent), effect(budget_exhausted=False))
+    chart = meter(given.query_specificity_match, f"match {match}")
+    yield Factor("Match with the question", match, chart, effect(query_specificity_match=1.0))
+    agreement = "contradiction found" if given.contradiction_detected else "no contradiction"
+    chart = scale(0 if given.contradiction_detected else 1, 1, agreement)
+    yield Factor("Agreement", agreement, chart, effect(contradiction_detected=False))
+    budget = "exhausted" if given.budget_exhausted else "was enough"
+    yield Factor("Budget", budget, scale(0 if given.budget_exhausted else 1, 1, budget), effect(budget_exhausted=False))
     age = one_line(given.recency or "unknown", 20)
     yield Factor("Recency", age, _level(age, _AGES), effect(recency=Recency.RECENT.value))
 
 
-def _level(said: str, levels: tuple[str, ...]) -> Markup:
-    return scale(levels.index(said) + 1 if said in levels else 0, len(levels), said)
+def _level(value: str, levels: tuple[str, ...]) -> Markup:
+    return scale(levels.index(value) + 1 if value in levels else 0, len(levels), value)
 
 
-def confidence(result: ResearchResult) -> Markup:
+def confidence_section(result: ResearchResult) -> Markup:
     score = f"{result.confidence:.2f}"
     ticks = tuple(least for least, _ in BANDS if least)
-    told = [_row(factor) for factor in weighed(result)]
+    rows = [_row(factor) for factor in factor_effects(result)]
     return element(
         "section",
         element("h2", "Confidence"),
         element("p", element("strong", score, class_="score"), " ", band(result.confidence), class_="lead"),
         element("div", meter(result.confidence, f"confidence {score} of 1", ticks), _bands(), class_="gauge"),
-        element("ul", *told, class_="factors"),
+        element("ul", *rows, class_="factors"),
         element(
             "p",
             "The number at the right is what each factor did to the score, against one source, medium authority, a "
@@ -86,7 +86,7 @@ def confidence(result: ResearchResult) -> Markup:
 
 
 def _bands() -> Markup:
-    """The words under the gauge, each where its band begins; said once more in the lead, so hidden from readers."""
+    """The words under the gauge, each where its band begins; value once more in the lead, so hidden from readers."""
     names = [element("span", f"{least:.1f}", class_=f"band band-{round(least * 10)}") for least, _ in BANDS if least]
     return element("div", *names, class_="bands", aria_hidden="true")
 
@@ -95,8 +95,8 @@ def _row(factor: Factor) -> Markup:
     return element(
         "li",
         element("span", factor.name, class_="name"),
-        factor.drawn,
-        element("span", factor.said, class_="said"),
+        factor.chart,
+        element("span", factor.value, class_="value"),
         element("span", _signed(factor.effect), class_=f"effect {_direction(factor.effect)}"),
     )
 
@@ -104,10 +104,10 @@ def _row(factor: Factor) -> Markup:
 def _signed(effect: float | None) -> str:
     if effect is None:
         return ""
-    return f"{effect:+.2f}".replace("-", "−") if abs(effect) >= _FELT else "±0"
+    return f"{effect:+.2f}".replace("-", "−") if abs(effect) >= _VISIBLE else "±0"
 
 
 def _direction(effect: float | None) -> str:
-    if effect is None or abs(effect) < _FELT:
+    if effect is None or abs(effect) < _VISIBLE:
         return "none"
     return "up" if effect > 0 else "down"

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from marchwarden.contract import CUT, Citation
-from marchwarden.reports.bundle import Numbered
+from marchwarden.reports.bundle import NumberedCitation
 
 AROUND: Final = 280
 _WORD: Final = 40
@@ -24,7 +24,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Piece:
+class ExcerptPiece:
     """A stretch of a whole text, and the citations that are made of it: none for what lies between."""
 
     text: str
@@ -37,28 +37,28 @@ def window(citation: Citation, text: str | None, around: int = AROUND) -> Window
     if text is None or place is None:
         return None
     start, end = place
-    first = _forward(text, max(start - around, 0), start)
-    last = _back(text, min(end + around, len(text)), end)
+    first = _next_word_start(text, max(start - around, 0), start)
+    last = _previous_word_end(text, min(end + around, len(text)), end)
     return Window(text[first:start], text[start:end], text[end:last], first > 0, last < len(text))
 
 
-def pieces(text: str, citations: Sequence[Numbered]) -> Iterator[Piece]:
+def split_by_citations(text: str, citations: Sequence[NumberedCitation]) -> Iterator[ExcerptPiece]:
     """The whole text, cut where an excerpt begins or ends; excerpts may overlap."""
     placed = [(each.number, place) for each in citations if (place := _place(each.citation, text))]
     edges = sorted({0, len(text), *(edge for _, place in placed for edge in place)})
     for start, end in pairwise(edges):
         numbers = tuple(number for number, (first, last) in placed if first <= start and end <= last)
-        yield Piece(text[start:end], numbers)
+        yield ExcerptPiece(text[start:end], numbers)
 
 
 def _place(citation: Citation, text: str | None) -> tuple[int, int] | None:
     if text is None or citation.start is None or citation.end is None:
         return None
-    said = text[citation.start : citation.end]
-    return (citation.start, citation.end) if said and citation.raw_excerpt in {said, f"{said} {CUT}"} else None
+    quoted = text[citation.start : citation.end]
+    return (citation.start, citation.end) if quoted and citation.raw_excerpt in {quoted, f"{quoted} {CUT}"} else None
 
 
-def _forward(text: str, at: int, limit: int) -> int:
+def _next_word_start(text: str, at: int, limit: int) -> int:
     """The beginning of the next word, if it is near."""
     if at == 0:
         return 0
@@ -66,7 +66,7 @@ def _forward(text: str, at: int, limit: int) -> int:
     return near[0] if near else at
 
 
-def _back(text: str, at: int, limit: int) -> int:
+def _previous_word_end(text: str, at: int, limit: int) -> int:
     """The end of the last whole word, if it is near."""
     if at == len(text):
         return at

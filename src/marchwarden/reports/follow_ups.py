@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, OpenQuestion, ResearchResult
-from marchwarden.reports.bundle import Bundle, found_by
+from marchwarden.reports.bundle import Bundle, citations_found_by
 from marchwarden.reports.html import Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, PRIORITIES
 from marchwarden.reports.svg import meter
@@ -14,7 +14,7 @@ from marchwarden.text.sanitize import one_line
 _LONGEST = 600
 
 
-def gaps(result: ResearchResult) -> Markup | None:
+def gaps_section(result: ResearchResult) -> Markup | None:
     """By category, each with the move it asks for."""
     if not result.gaps:
         return None
@@ -35,7 +35,7 @@ def _gap(gap: Gap) -> Markup:
     return _entry(one_line(gap.topic, 200), one_line(gap.detail, _LONGEST))
 
 
-def discoveries(result: ResearchResult) -> Markup | None:
+def discoveries_section(result: ResearchResult) -> Markup | None:
     if not result.discovery_events:
         return None
     listed = element("ul", *(_discovery(each) for each in result.discovery_events), class_="entries")
@@ -44,12 +44,12 @@ def discoveries(result: ResearchResult) -> Markup | None:
 
 def _discovery(event: DiscoveryEvent) -> Markup:
     kind = one_line(event.type, 40).replace("_", " ")
-    whom = f" · for {one_line(event.suggested_researcher, 40)}" if event.suggested_researcher else ""
-    head = joined((element("span", f"{kind}{whom}", class_="tag"), " ", address(one_line(event.query, 300))))
+    researcher = f" · for {one_line(event.suggested_researcher, 40)}" if event.suggested_researcher else ""
+    head = joined((element("span", f"{kind}{researcher}", class_="tag"), " ", address(one_line(event.query, 300))))
     return _entry(head, one_line(event.reason, _LONGEST), event.source_locator)
 
 
-def questions(result: ResearchResult) -> Markup | None:
+def questions_section(result: ResearchResult) -> Markup | None:
     if not result.open_questions:
         return None
     listed = element("ul", *(_question(each) for each in sorted(result.open_questions, key=_rank)), class_="entries")
@@ -72,7 +72,7 @@ def _entry(head: Markup | str, detail: str, locator: str | None = None) -> Marku
     return element("li", element("p", head, class_="head"), element("p", detail), origin)
 
 
-def dispatches(bundle: Bundle, runs: Mapping[str, str]) -> Markup | None:
+def dispatches_section(bundle: Bundle, runs: Mapping[str, str]) -> Markup | None:
     """Who was asked what, why, and what came of it; `runs` are the places of their own timelines."""
     asked = bundle.result.dispatches
     if not asked:
@@ -82,9 +82,9 @@ def dispatches(bundle: Bundle, runs: Mapping[str, str]) -> Markup | None:
 
 
 def _dispatch(each: Dispatch, bundle: Bundle, runs: Mapping[str, str]) -> Markup:
-    numbers = found_by(bundle, each)
+    numbers = citations_found_by(bundle, each)
     cited = [element("a", f"[{number}]", href=f"#source-{number}", class_="marker") for number in numbers]
-    sure = None if each.confidence is None else f"confidence {each.confidence:.2f}"
+    confidence = None if each.confidence is None else f"confidence {each.confidence:.2f}"
     place = runs.get(each.trace_id or "")
     return element(
         "li",
@@ -99,10 +99,10 @@ def _dispatch(each: Dispatch, bundle: Bundle, runs: Mapping[str, str]) -> Markup
         element(
             "p",
             one_line(each.outcome, 300),
-            f", {sure}" if sure else None,
+            f", {confidence}" if confidence else None,
             f", {pluralize(each.tokens_used, 'token')}",
             joined((". Cited: ", joined(cited, " "))) if cited else None,
             joined((". ", element("a", "Its own steps", href=f"#{place}"))) if place else None,
         ),
-        meter(each.confidence, sure) if each.confidence is not None and sure else None,
+        meter(each.confidence, confidence) if each.confidence is not None and confidence else None,
     )

@@ -17,7 +17,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _VOID: Final = frozenset({"meta", "link", "hr", "br", "input"})
 _ADDRESSES: Final = frozenset({"href", "src", "action"})
 _NO_ICON: Final = "data:,"
-_NO_ADDRESS: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NOT_IN_A_URL: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Grammar:
         """One element. `class_` is written `class`, `aria_label` `aria-label`; None and False leave one out."""
         if not _NAME.fullmatch(name) or name.lower() in self.elements:
             raise ValueError(f"{self.kind} has no element {name!r}")
-        opened = f"<{name}{''.join(self._attribute(key, value) for key, value in attributes.items())}>"
-        return Markup(opened if name in _VOID else f"{opened}{joined(children).text}</{name}>")
+        start_tag = f"<{name}{''.join(self._attribute(key, value) for key, value in attributes.items())}>"
+        return Markup(start_tag if name in _VOID else f"{start_tag}{joined(children).text}</{name}>")
 
     def _attribute(self, key: str, value: Attribute) -> str:
         name = key.rstrip("_").replace("_", "-")
@@ -56,18 +56,18 @@ class Grammar:
             raise ValueError(f"{self.kind} has no attribute {name!r}")
         if value is None or value is False:
             return ""
-        if name.lower() in _ADDRESSES and not self._may_lead_to(str(value)):
+        if name.lower() in _ADDRESSES and not self._is_allowed_link(str(value)):
             raise ValueError(f"{self.kind} links to the web or into itself")
         return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
 
-    def _may_lead_to(self, address: str) -> bool:
+    def _is_allowed_link(self, address: str) -> bool:
         inside = address == _NO_ICON or self.local.fullmatch(address) is not None
         return inside or http_address(address) is not None
 
 
 def joined(parts: Iterable[Content], between: str = "") -> Markup:
     """Several parts after one another, each escaped unless it is markup."""
-    return Markup(escape(between).join(_written(part) for part in parts))
+    return Markup(escape(between).join(_to_html(part) for part in parts))
 
 
 def escape(text: str) -> str:
@@ -82,7 +82,7 @@ def http_address(locator: str) -> str | None:
         plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         return None
-    return locator if plain and not _NO_ADDRESS.search(locator) else None
+    return locator if plain and not _NOT_IN_A_URL.search(locator) else None
 
 
 NEVER_ELEMENTS: Final = frozenset(
@@ -106,7 +106,7 @@ def address(locator: str) -> Markup:
     return element("a", shown, href=href, rel="noopener noreferrer", target="_blank") if href else shown
 
 
-def _written(part: Content) -> str:
+def _to_html(part: Content) -> str:
     match part:
         case Markup():
             return part.text

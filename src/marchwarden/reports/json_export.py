@@ -3,15 +3,15 @@
 from dataclasses import asdict
 
 from marchwarden.audit.prices import Prices
-from marchwarden.reports.bundle import Bundle, Numbered, SourceText
+from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText
 from marchwarden.reports.excerpts import window
-from marchwarden.reports.timeline import timelines
+from marchwarden.reports.timeline import build_timelines
 from marchwarden.text.sanitize import json_text
 
 
-def as_json(bundle: Bundle, prices: Prices) -> str:
+def render_json(bundle: Bundle, prices: Prices) -> str:
     request = bundle.run.opening.request
-    told = {
+    report = {
         "request": request.model_dump(mode="json"),
         "researcher": bundle.run.opening.researcher,
         "result": bundle.result.model_dump(mode="json"),
@@ -21,9 +21,9 @@ def as_json(bundle: Bundle, prices: Prices) -> str:
             "checks": [asdict(check) for check in bundle.checks],
         },
         "sources": [_source(source) for source in bundle.sources],
-        "timelines": [asdict(line) for line in timelines(bundle, prices)],
+        "timelines": [asdict(line) for line in build_timelines(bundle, prices)],
     }
-    return json_text(told, indent=1) + "\n"
+    return json_text(report, indent=1) + "\n"
 
 
 def _source(source: SourceText) -> dict[str, object]:
@@ -39,6 +39,6 @@ def _source(source: SourceText) -> dict[str, object]:
     }
 
 
-def _excerpt(source: SourceText, cited: Numbered) -> dict[str, object]:
+def _excerpt(source: SourceText, cited: NumberedCitation) -> dict[str, object]:
     found = window(cited.citation, source.text)
     return {"number": cited.number, "in_place": asdict(found) if found else None}

@@ -63,6 +63,6 @@ def seconds(value: float) -> str:
 
 def dollars(known: float, unpriced: int = 0) -> str:
     """Money, and never silence about tokens nobody knows the price of."""
-    told = f"${known:.4f}" if known else ""
+    amount = f"${known:.4f}" if known else ""
     missing = f"{unpriced:,} tokens at a price unknown here" if unpriced else ""
-    return " and ".join(part for part in (told, missing) if part)
+    return " and ".join(part for part in (amount, missing) if part)

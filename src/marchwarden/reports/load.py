@@ -6,7 +6,7 @@ from datetime import date
 from marchwarden.audit.verify import verify
 from marchwarden.contract import Dispatch, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace, UnknownTrace
-from marchwarden.reports.bundle import Bundle, Member, Run, source_texts
+from marchwarden.reports.bundle import Bundle, ReportMember, ReportRun, source_texts
 from marchwarden.storage.record import RunHeader
 from marchwarden.storage.store import Store
 
@@ -16,7 +16,7 @@ def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
     chain = store.chain(trace_id)
     if chain.damage:
         raise MalformedTrace(f"trace {trace_id}: {chain.damage}; `marchwarden verify {trace_id}` says what still holds")
-    run = Run(trace_id, RunHeader.from_trace(chain.entries, trace_id), chain.entries)
+    run = ReportRun(trace_id, RunHeader.from_trace(chain.entries, trace_id), chain.entries)
     result = store.reread(trace_id).result
     if result is None:
         raise MalformedTrace(f"trace {trace_id} has no result yet; `marchwarden resume {trace_id}` finishes it")
@@ -31,7 +31,7 @@ def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
     )
 
 
-def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[Member]:
+def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[ReportMember]:
     """The runs of those who were asked, where they lie in the same store and were asked just that."""
     for dispatch in dispatches:
         if dispatch.trace_id is None:
@@ -42,7 +42,7 @@ def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[Member]:
         except (UnknownTrace, MalformedTrace):
             continue
         if opening.request.question == dispatch.question.strip():
-            yield Member(dispatch, Run(dispatch.trace_id, opening, entries))
+            yield ReportMember(dispatch, ReportRun(dispatch.trace_id, opening, entries))
 
 
 def _texts(store: Store, result: ResearchResult) -> dict[str, str]:

@@ -6,25 +6,25 @@ from typing import Final
 
 from marchwarden.contract import Dispatch
 from marchwarden.reports.answer import conflicts_in
-from marchwarden.reports.bundle import Bundle, Numbered, SourceText, found_by
-from marchwarden.reports.confidence_view import weighed
+from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText, citations_found_by
+from marchwarden.reports.confidence_view import factor_effects
 from marchwarden.reports.html import http_address
 from marchwarden.reports.labels import GAPS, band, day, moment, seconds
 from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import printable
 
-_ACTIVE: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
-_AT_THE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
+_SYNTAX: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+_LINE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
 _MARKER: Final = re.compile(r"\\\[(\d{1,6})\\\]")
 
 
 def escape_line(text: str) -> str:
     """One line that Markdown shows as it stands."""
     line = " ".join(printable(text).split())
-    return _AT_THE_START.sub(r"\1\\\2", _ACTIVE.sub(r"\\\1", line))
+    return _LINE_START.sub(r"\1\\\2", _SYNTAX.sub(r"\\\1", line))
 
 
-def markdown(bundle: Bundle) -> str:
+def render_markdown(bundle: Bundle) -> str:
     """The whole report, for a wiki, an issue or a mail."""
     return "\n".join(_lines(bundle)) + "\n"
 
@@ -42,11 +42,11 @@ def _lines(bundle: Bundle) -> Iterator[str]:
     yield "## Answer"
     for paragraph in result.answer.split("\n\n"):
         yield ""
-        yield _noted(paragraph, len(result.citations))
+        yield _link_footnotes(paragraph, len(result.citations))
     yield from _disagreements(bundle)
     yield from _confidence(bundle)
     yield from _gaps(bundle)
-    yield from _rest(bundle)
+    yield from _follow_ups(bundle)
     yield ""
     yield "## Sources"
     for source in bundle.sources:
@@ -64,7 +64,7 @@ def _verdict(bundle: Bundle) -> str:
     return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {named}"
 
 
-def _noted(text: str, citations: int) -> str:
+def _link_footnotes(text: str, citations: int) -> str:
     """Markers as footnotes; a marker without a citation stays text."""
 
     def note(match: re.Match[str]) -> str:
@@ -77,16 +77,16 @@ def _disagreements(bundle: Bundle) -> Iterator[str]:
     found, cited = list(conflicts_in(bundle.result)), bundle.cited()
     if found:
         yield from ("", "## Where the sources disagree")
-    for quarrel in found:
-        yield from ("", f"### {escape_line(quarrel.what)}", "")
-        for number in (quarrel.one, quarrel.other):
+    for conflict in found:
+        yield from ("", f"### {escape_line(conflict.what)}", "")
+        for number in (conflict.one, conflict.other):
             yield f"- {escape_line(cited[number].raw_excerpt)} [^{number}]"
 
 
 def _confidence(bundle: Bundle) -> Iterator[str]:
     score = bundle.result.confidence
     yield from ("", f"## Confidence {score:.2f}", "", f"{band(score).capitalize()}.", "")
-    yield from (f"- {factor.name}: {escape_line(factor.said)}" for factor in weighed(bundle.result))
+    yield from (f"- {factor.name}: {escape_line(factor.value)}" for factor in factor_effects(bundle.result))
 
 
 def _gaps(bundle: Bundle) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _gaps(bundle: Bundle) -> Iterator[str]:
         yield f"- **{title}**: {escape_line(gap.topic)}. {escape_line(gap.detail)} *{advice}*"
 
 
-def _rest(bundle: Bundle) -> Iterator[str]:
+def _follow_ups(bundle: Bundle) -> Iterator[str]:
     result = bundle.result
     if result.discovery_events:
         yield from ("", "## Discoveries on the way", "")
@@ -114,12 +114,12 @@ def _rest(bundle: Bundle) -> Iterator[str]:
 
 
 def _dispatch(bundle: Bundle, each: Dispatch) -> str:
-    cited = "".join(f"[^{number}]" for number in found_by(bundle, each))
-    told = f"**{escape_line(each.researcher)}**: {escape_line(each.question)} ({escape_line(each.outcome)})"
-    return f"{told} {cited}".rstrip()
+    cited = "".join(f"[^{number}]" for number in citations_found_by(bundle, each))
+    text = f"**{escape_line(each.researcher)}**: {escape_line(each.question)} ({escape_line(each.outcome)})"
+    return f"{text} {cited}".rstrip()
 
 
-def _footnote(source: SourceText, cited: Numbered) -> Iterator[str]:
+def _footnote(source: SourceText, cited: NumberedCitation) -> Iterator[str]:
     """On one line, so that a reader without footnotes shows it as a paragraph and nothing else."""
     locator = cited.citation.locator
     place = f"<{locator}>" if http_address(locator) else escape_line(locator)

@@ -1,4 +1,4 @@
-"""A result at a glance, as a notebook shows it: answer, confidence, the words it rests on. Needs no trace and no disk.
+"""A result at a result_html, as a notebook shows it: answer, confidence, the words it rests on. Needs no trace and no disk.
 
 A notebook has its own style sheet and colours, so this has none; and no ids, because it is shown many times on a page.
 """
@@ -16,15 +16,17 @@ from marchwarden.text.sanitize import one_line
 _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 
 
-def glance(result: ResearchResult) -> str:
+def result_html(result: ResearchResult) -> str:
     """HTML for `_repr_html_`."""
-    paragraphs = [element("p", joined(_marked(each))) for each in result.answer.split("\n\n") if each.strip()]
-    sure = element("p", element("strong", f"Confidence {result.confidence:.2f}"), f": {band(result.confidence)}")
+    paragraphs = [
+        element("p", joined(_with_bold_markers(each))) for each in result.answer.split("\n\n") if each.strip()
+    ]
+    confidence = element("p", element("strong", f"Confidence {result.confidence:.2f}"), f": {band(result.confidence)}")
     cost = f"{pluralize(result.cost_metadata.tokens_used, 'token')}, trace {one_line(result.trace_id, 60)}"
     return element(
         "div",
         *paragraphs,
-        sure,
+        confidence,
         _citations(result),
         _gaps(result),
         element("p", element("small", cost)),
@@ -32,7 +34,7 @@ def glance(result: ResearchResult) -> str:
     ).text
 
 
-def _marked(text: str) -> Iterator[Content]:
+def _with_bold_markers(text: str) -> Iterator[Content]:
     for part in _MARKER.split(text):
         yield element("strong", part) if _MARKER.fullmatch(part) else part
 
@@ -53,5 +55,5 @@ def _citation(citation: Citation) -> Markup:
 def _gaps(result: ResearchResult) -> Markup | None:
     if not result.gaps:
         return None
-    told = [element("li", f"{GAPS[gap.category][0]}: {one_line(gap.topic, 200)}") for gap in result.gaps]
-    return element("details", element("summary", pluralize(len(told), "gap")), element("ul", *told))
+    items = [element("li", f"{GAPS[gap.category][0]}: {one_line(gap.topic, 200)}") for gap in result.gaps]
+    return element("details", element("summary", pluralize(len(items), "gap")), element("ul", *items))

@@ -7,16 +7,16 @@ from importlib.resources import files
 
 from marchwarden.audit.prices import Prices
 from marchwarden.audit.verify import Check
-from marchwarden.reports.answer import Marked, answer, disagreements
+from marchwarden.reports.answer import MarkerLinks, answer_section, disagreements_section
 from marchwarden.reports.bundle import Bundle
-from marchwarden.reports.confidence_view import confidence
-from marchwarden.reports.follow_ups import discoveries, dispatches, gaps, questions
+from marchwarden.reports.confidence_view import confidence_section
+from marchwarden.reports.follow_ups import discoveries_section, dispatches_section, gaps_section, questions_section
 from marchwarden.reports.html import Markup, element, joined
 from marchwarden.reports.labels import day, dollars, moment, seconds
-from marchwarden.reports.sources import sources
+from marchwarden.reports.sources import sources_section
 from marchwarden.reports.svg import sign
-from marchwarden.reports.timeline import timelines
-from marchwarden.reports.timeline_view import course, place_of
+from marchwarden.reports.timeline import build_timelines
+from marchwarden.reports.timeline_view import anchor_of, steps_section
 from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
@@ -29,15 +29,15 @@ _SECTIONS = (
     ("discoveries", "Discoveries"),
     ("questions", "Open questions"),
     ("asked", "Who found what"),
-    ("course", "Course of the run"),
+    ("steps", "Course of the run"),
 )
 
 
-def page(bundle: Bundle, prices: Prices) -> str:
+def render_page(bundle: Bundle, prices: Prices) -> str:
     """The whole report as the text of one HTML file."""
-    marked = Marked(bundle.cited())
-    answered = answer(bundle, marked)
-    shown = _body(bundle, prices, answered, marked)
+    links = MarkerLinks(bundle.cited())
+    answered = answer_section(bundle, links)
+    shown = _body(bundle, prices, answered, links)
     present = [name for name, _ in _SECTIONS if shown[name] is not None]
     whole = element(
         "html",
@@ -66,19 +66,19 @@ def style_sheet() -> str:
     return files("marchwarden.reports").joinpath("report.css").read_text(encoding="utf-8")
 
 
-def _body(bundle: Bundle, prices: Prices, answered: Markup, marked: Marked) -> dict[str, Markup | None]:
+def _body(bundle: Bundle, prices: Prices, answered: Markup, links: MarkerLinks) -> dict[str, Markup | None]:
     result = bundle.result
-    runs = {member.run.trace_id: place_of(number) for number, member in enumerate(bundle.members, 1)}
+    runs = {member.run.trace_id: anchor_of(number) for number, member in enumerate(bundle.members, 1)}
     return {
         "answer": answered,
-        "sources": sources(bundle, marked.first_use),
-        "disagreements": disagreements(bundle),
-        "confidence": confidence(result),
-        "gaps": gaps(result),
-        "discoveries": discoveries(result),
-        "questions": questions(result),
-        "asked": dispatches(bundle, runs),
-        "course": course(timelines(bundle, prices)),
+        "sources": sources_section(bundle, links.first_use),
+        "disagreements": disagreements_section(bundle),
+        "confidence": confidence_section(result),
+        "gaps": gaps_section(result),
+        "discoveries": discoveries_section(result),
+        "questions": questions_section(result),
+        "asked": dispatches_section(bundle, runs),
+        "steps": steps_section(build_timelines(bundle, prices)),
     }
 
 
@@ -113,7 +113,7 @@ def _masthead(bundle: Bundle, prices: Prices) -> Markup:
                 element("span", "confidence", class_="unit"),
                 class_="glance",
             ),
-            stamp(bundle),
+            verification_badge(bundle),
             class_="standing",
         ),
         _context(bundle),
@@ -123,7 +123,7 @@ def _masthead(bundle: Bundle, prices: Prices) -> Markup:
 
 def _facts(bundle: Bundle, prices: Prices) -> Sequence[Markup | str]:
     opening, cost = bundle.run.opening, bundle.result.cost_metadata
-    lines = timelines(bundle, prices)
+    lines = build_timelines(bundle, prices)
     paid = dollars(sum(line.dollars for line in lines))
     began = bundle.run.entries[0].timestamp
     facts: list[Markup | str] = [
@@ -157,30 +157,32 @@ def _colophon(bundle: Bundle) -> Markup:
     return element("footer", made, again)
 
 
-def stamp(bundle: Bundle) -> Markup:
+def verification_badge(bundle: Bundle) -> Markup:
     """Verified, or what failed. Every check is behind it."""
     failed = [check for check in bundle.checks if not check.proved]
     verdict = "Not verified" if failed else "Verified"
     when = element("time", day(bundle.made_on), datetime=bundle.made_on.isoformat())
-    told = f"{len(failed)} of {pluralize(len(bundle.checks), 'check')} failed" if failed else _held(bundle)
+    summary_text = (
+        f"{len(failed)} of {pluralize(len(bundle.checks), 'check')} failed" if failed else _all_passed(bundle)
+    )
     summary = element(
         "summary",
         sign(good=not failed),
-        element("span", element("strong", verdict), " ", when, element("br"), told, class_="verdict"),
+        element("span", element("strong", verdict), " ", when, element("br"), summary_text, class_="verdict"),
     )
     checks = element("ul", *(_check(check) for check in [*failed, *(c for c in bundle.checks if c.proved)]))
-    explained = element(
+    explanation = element(
         "p",
         "Made by the same code as ",
         element("code", f"marchwarden verify {bundle.result.trace_id}"),
         ", which proves it again with no model and no network.",
     )
     return element(
-        "details", summary, checks, explained, class_=f"stamp {'bad' if failed else 'good'}", open=bool(failed)
+        "details", summary, checks, explanation, class_=f"badge {'bad' if failed else 'good'}", open=bool(failed)
     )
 
 
-def _held(bundle: Bundle) -> str:
+def _all_passed(bundle: Bundle) -> str:
     return f"all {pluralize(len(bundle.checks), 'check')} hold"
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from marchwarden.reports.bundle import Bundle, Numbered, SourceText
-from marchwarden.reports.excerpts import pieces, window
+from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText
+from marchwarden.reports.excerpts import split_by_citations, window
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import day, moment
 from marchwarden.text.plural import pluralize
@@ -17,12 +17,12 @@ _ALL_TEXTS: Final = 900_000
 
 
 @dataclass
-class Room:
-    """How many bytes of whole texts a report still has room for."""
+class TextBudget:
+    """How many bytes of whole texts a report still has budget for."""
 
     left: int = _ALL_TEXTS
 
-    def takes(self, text: str) -> bool:
+    def reserve(self, text: str) -> bool:
         size = len(text.encode(errors="replace"))
         if size > min(_LONGEST_TEXT, self.left):
             return False
@@ -30,18 +30,18 @@ class Room:
         return True
 
 
-def sources(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | None:
+def sources_section(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | None:
     if not bundle.sources:
         return None
-    room = Room()
-    cards = [_card(source, first_use, room) for source in bundle.sources]
-    told = (
+    budget = TextBudget()
+    cards = [_card(source, first_use, budget) for source in bundle.sources]
+    lead = (
         f"{pluralize(len(bundle.result.citations), 'excerpt')} from {pluralize(len(cards), 'document')}, word for word."
     )
     return element(
         "section",
         element("h2", "Sources"),
-        element("p", told, class_="lead"),
+        element("p", lead, class_="lead"),
         *cards,
         id="sources",
         tabindex=0,
@@ -49,7 +49,7 @@ def sources(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | None:
     )
 
 
-def _card(source: SourceText, first_use: Mapping[int, str], room: Room) -> Markup:
+def _card(source: SourceText, first_use: Mapping[int, str], budget: TextBudget) -> Markup:
     title = one_line(source.title, 200) or one_line(source.locator, 200)
     return element(
         "article",
@@ -57,7 +57,7 @@ def _card(source: SourceText, first_use: Mapping[int, str], room: Room) -> Marku
         element("p", _shown_address(source), class_="where"),
         *(_excerpt(source, each, first_use) for each in source.citations),
         _facts(source),
-        _whole(source, room),
+        _full_text(source, budget),
         class_="card",
         aria_label=title,
     )
@@ -69,10 +69,12 @@ def _shown_address(source: SourceText) -> Markup:
 
 
 def _facts(source: SourceText) -> Markup:
-    return element("dl", *(element("div", element("dt", name), element("dd", value)) for name, value in _known(source)))
+    return element(
+        "dl", *(element("div", element("dt", name), element("dd", value)) for name, value in _fact_rows(source))
+    )
 
 
-def _known(source: SourceText) -> Iterator[tuple[str, Content]]:
+def _fact_rows(source: SourceText) -> Iterator[tuple[str, Content]]:
     if source.fetched:
         yield "Fetched", element("time", moment(source.fetched), datetime=source.fetched)
     if source.published:
@@ -91,7 +93,7 @@ def _known(source: SourceText) -> Iterator[tuple[str, Content]]:
         yield "Hash of the text", element("code", source.text_hash, class_="hash")
 
 
-def _excerpt(source: SourceText, cited: Numbered, first_use: Mapping[int, str]) -> Markup:
+def _excerpt(source: SourceText, cited: NumberedCitation, first_use: Mapping[int, str]) -> Markup:
     citation, number = cited.citation, cited.number
     fragment = citation.locator.partition("#")[2]
     back = first_use.get(number)
@@ -103,19 +105,19 @@ def _excerpt(source: SourceText, cited: Numbered, first_use: Mapping[int, str]) 
             element("span", one_line(fragment, 60), class_="fragment") if fragment else None,
             element("a", "back to the answer", href=f"#{back}", class_="back") if back else None,
         ),
-        _in_place(source, cited),
+        _excerpt_in_text(source, cited),
         id=f"source-{number}",
         class_="excerpt",
         tabindex=-1,
     )
 
 
-def _in_place(source: SourceText, cited: Numbered) -> Markup:
+def _excerpt_in_text(source: SourceText, cited: NumberedCitation) -> Markup:
     found = window(cited.citation, source.text)
     if found is None:
         lost = "The archived text is missing, or does not say this in its place: this excerpt is shown as it was cited."
-        said = element("blockquote", element("mark", cited.citation.raw_excerpt), class_=_text_class(source))
-        return said + element("p", lost, class_="warning")
+        quote = element("blockquote", element("mark", cited.citation.raw_excerpt), class_=_text_class(source))
+        return quote + element("p", lost, class_="warning")
     return element(
         "blockquote",
         "… " if found.cut_before else None,
@@ -127,14 +129,15 @@ def _in_place(source: SourceText, cited: Numbered) -> Markup:
     )
 
 
-def _whole(source: SourceText, room: Room) -> Markup | None:
+def _full_text(source: SourceText, budget: TextBudget) -> Markup | None:
     if source.text is None:
         return None
     length = pluralize(len(source.text), "character")
-    if not room.takes(source.text):
+    if not budget.reserve(source.text):
         return element("p", f"The whole text has {length} and stays in the archive, under its hash.", class_="note")
     marked = [
-        element("mark", piece.text) if piece.numbers else piece.text for piece in pieces(source.text, source.citations)
+        element("mark", piece.text) if piece.numbers else piece.text
+        for piece in split_by_citations(source.text, source.citations)
     ]
     body = element("div", joined(marked), class_=_text_class(source))
     return element("details", element("summary", f"The whole archived text ({length})"), body, class_="whole")

@@ -4,34 +4,34 @@ from typing import Final
 
 from marchwarden.reports.html import Markup, element, joined
 
-_WIDE: Final = 1000
-_NARROWEST: Final = 5
+_WIDTH: Final = 1000
+_MIN_WIDTH: Final = 5
 
 
-def meter(share: float, said: str, ticks: tuple[float, ...] = ()) -> Markup:
+def meter(share: float, label: str, ticks: tuple[float, ...] = ()) -> Markup:
     """A bar from nothing to one, with marks where the bands begin."""
-    filled = _rectangle(0, min(max(share, 0.0), 1.0) * _WIDE, "fill")
-    marks = [_rectangle(tick * _WIDE - 1, 3, "tick") for tick in ticks]
-    return _picture("meter", said, _rectangle(0, _WIDE, "track"), filled, *marks)
+    filled = _rectangle(0, min(max(share, 0.0), 1.0) * _WIDTH, "fill")
+    marks = [_rectangle(tick * _WIDTH - 1, 3, "tick") for tick in ticks]
+    return _chart("meter", label, _rectangle(0, _WIDTH, "track"), filled, *marks)
 
 
-def scale(reached: int, of: int, said: str) -> Markup:
+def scale(reached: int, of: int, label: str) -> Markup:
     """So many boxes of so many."""
     gap = 14
-    wide = (_WIDE - gap * (of - 1)) / of
-    boxes = [_rectangle(at * (wide + gap), wide, "fill" if at < reached else "track") for at in range(of)]
-    return _picture("meter", said, *boxes)
+    width = (_WIDTH - gap * (of - 1)) / of
+    boxes = [_rectangle(at * (width + gap), width, "fill" if at < reached else "track") for at in range(of)]
+    return _chart("meter", label, *boxes)
 
 
-def span(began: float, ended: float, whole: float, kind: str) -> Markup:
-    """When something began and ended, of a whole time. Told in words beside it, so hidden from screen readers."""
-    whole = whole or 1.0
-    wide = max((ended - began) / whole * _WIDE, _NARROWEST)
-    start = min(max(began / whole * _WIDE, 0.0), _WIDE - wide)
+def span(began: float, ended: float, total: float, css_class: str) -> Markup:
+    """When something began and ended, of a total time. Told in words beside it, so hidden from screen readers."""
+    total = total or 1.0
+    width = max((ended - began) / total * _WIDTH, _MIN_WIDTH)
+    start = min(max(began / total * _WIDTH, 0.0), _WIDTH - width)
     waited = _rectangle(0, start, "waited")
-    bar = _rectangle(start, wide, f"bar bar-{kind}")
+    bar = _rectangle(start, width, f"bar bar-{css_class}")
     return element(
-        "svg", waited, bar, class_="span", viewBox=f"0 0 {_WIDE} 10", preserveAspectRatio="none", aria_hidden="true"
+        "svg", waited, bar, class_="span", viewBox=f"0 0 {_WIDTH} 10", preserveAspectRatio="none", aria_hidden="true"
     )
 
 
@@ -42,17 +42,17 @@ def sign(*, good: bool) -> Markup:
     return element("svg", circle, element("path", d=line), class_="sign", viewBox="0 0 24 24", aria_hidden="true")
 
 
-def _picture(kind: str, said: str, *parts: Markup) -> Markup:
+def _chart(css_class: str, label: str, *parts: Markup) -> Markup:
     return element(
         "svg",
         joined(parts),
-        class_=kind,
-        viewBox=f"0 0 {_WIDE} 10",
+        class_=css_class,
+        viewBox=f"0 0 {_WIDTH} 10",
         preserveAspectRatio="none",
         role="img",
-        aria_label=said,
+        aria_label=label,
     )
 
 
-def _rectangle(start: float, wide: float, kind: str) -> Markup:
-    return element("rect", class_=kind, x=round(start, 1), y=0, width=round(max(wide, 0), 1), height=10)
+def _rectangle(start: float, width: float, css_class: str) -> Markup:
+    return element("rect", class_=css_class, x=round(start, 1), y=0, width=round(max(width, 0), 1), height=10)

@@ -12,12 +12,12 @@ from typing import Final
 
 from marchwarden.audit.costs import expenses
 from marchwarden.audit.prices import Prices
-from marchwarden.reports.bundle import Bundle, Member, Run
+from marchwarden.reports.bundle import Bundle, ReportMember, ReportRun
 from marchwarden.storage.trace import Json, TraceEntry
 from marchwarden.text.plural import pluralize
 
-_SIDE_BY_SIDE: Final = frozenset({"search", "fetch", "dispatch"})
-_UNTOLD: Final = frozenset({"start", "notices", "send"})
+_CONCURRENT: Final = frozenset({"search", "fetch", "dispatch"})
+_HIDDEN: Final = frozenset({"start", "notices", "send"})
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Timeline:
         return sum(step.tokens for step in self.steps if step.dollars is None)
 
 
-def timelines(bundle: Bundle, prices: Prices) -> tuple[Timeline, ...]:
+def build_timelines(bundle: Bundle, prices: Prices) -> tuple[Timeline, ...]:
     """The run itself, then the runs of those it asked, all on one clock."""
     members = [
         Timeline(
@@ -78,15 +78,15 @@ def timelines(bundle: Bundle, prices: Prices) -> tuple[Timeline, ...]:
     return (Timeline(bundle.run.opening.researcher, bundle.run.trace_id, own), *members)
 
 
-def _steps(run: Run, prices: Prices, members: Mapping[str, Member] | None = None) -> tuple[Step, ...]:
+def _steps(run: ReportRun, prices: Prices, members: Mapping[str, ReportMember] | None = None) -> tuple[Step, ...]:
     steps: list[Step] = []
     before: tuple[int, ...] = ()
     clock = 0.0
-    asks = any(entry.action == "dispatch" for entry in run.entries)
-    for group in _phases(entry for entry in run.entries if entry.action not in _UNTOLD):
+    dispatches = any(entry.action == "dispatch" for entry in run.entries)
+    for group in _phases(entry for entry in run.entries if entry.action not in _HIDDEN):
         done = [_step(entry, clock, before, prices, members or {}) for entry in group]
-        if asks and group[0].action == "fetch":
-            done = [_taken_over(done)]
+        if dispatches and group[0].action == "fetch":
+            done = [_merge_fetches(done)]
         steps += done
         before = tuple(step.number for step in done)
         clock = max(clock, *(step.ended for step in done))
@@ -95,22 +95,22 @@ def _steps(run: Run, prices: Prices, members: Mapping[str, Member] | None = None
 
 def _phases(entries: Iterable[TraceEntry]) -> list[list[TraceEntry]]:
     """Steps that went side by side, together; any other by itself."""
-    keyed = groupby(entries, key=lambda each: each.action if each.action in _SIDE_BY_SIDE else f"step {each.step}")
+    keyed = groupby(entries, key=lambda each: each.action if each.action in _CONCURRENT else f"step {each.step}")
     return [list(group) for _, group in keyed]
 
 
 def _step(
-    entry: TraceEntry, clock: float, after: tuple[int, ...], prices: Prices, members: Mapping[str, Member]
+    entry: TraceEntry, clock: float, after: tuple[int, ...], prices: Prices, members: Mapping[str, ReportMember]
 ) -> Step:
-    ended = max(_number(entry.fields.get("elapsed")), clock)
+    ended = max(_to_float(entry.fields.get("elapsed")), clock)
     spent = next(expenses((entry,), prices), None)
     member = members.get(str(entry.fields.get("trace_id")))
-    began = clock if member is None else min(max(_began(entry, member.run), clock), ended)
+    began = clock if member is None else min(max(_start_on_clock(entry, member.run), clock), ended)
     return Step(
         number=entry.step,
         action=entry.action,
-        what=_what(entry),
-        outcome=_outcome(entry.fields),
+        what=_describe_subject(entry),
+        outcome=_describe_outcome(entry.fields),
         began=began,
         ended=ended,
         after=after,
@@ -120,48 +120,48 @@ def _step(
     )
 
 
-def _taken_over(steps: Sequence[Step]) -> Step:
+def _merge_fetches(steps: Sequence[Step]) -> Step:
     first, last = steps[0], steps[-1]
     what = f"{pluralize(len(steps), 'cited document')} taken over"
     failed = any(step.failed for step in steps)
     return Step(last.number, "keep", what, "", first.began, last.ended, first.after, failed=failed)
 
 
-def _offset(run: Run, member: Member) -> float:
+def _offset(run: ReportRun, member: ReportMember) -> float:
     for entry in run.entries:
         if entry.action == "dispatch" and entry.fields.get("trace_id") == member.run.trace_id:
-            return max(_began(entry, member.run), 0.0)
+            return max(_start_on_clock(entry, member.run), 0.0)
     return 0.0
 
 
-def _began(dispatch: TraceEntry, run: Run) -> float:
+def _start_on_clock(dispatch: TraceEntry, run: ReportRun) -> float:
     """When the run of a researcher began, on the clock of the one that dispatched it."""
     try:
         took = datetime.fromisoformat(dispatch.timestamp) - datetime.fromisoformat(run.entries[0].timestamp)
-        return _number(dispatch.fields.get("elapsed")) - took.total_seconds()
+        return _to_float(dispatch.fields.get("elapsed")) - took.total_seconds()
     except (ValueError, TypeError):
         return 0.0
 
 
-def _number(value: object) -> float:
+def _to_float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _what(entry: TraceEntry) -> str:
+def _describe_subject(entry: TraceEntry) -> str:
     match entry.fields:
         case {"researcher": str(name), "question": str(question)} if entry.action == "dispatch":
             return f"{name}: {question}"
         case {"result": {"title": str(title)}} if title:
             return title
-        case {"key": str(key)} if entry.action in _SIDE_BY_SIDE:
+        case {"key": str(key)} if entry.action in _CONCURRENT:
             return key
         case {"model": str(model)}:
             return f"by {model}"
     return entry.decision
 
 
-def _outcome(fields: Json) -> str:
-    """What a step brought, in a few words."""
+def _describe_outcome(fields: Json) -> str:
+    """What a step result, in a few words."""
     match fields:
         case {"error": {"detail": detail}}:
             return f"failed: {detail}"
@@ -169,12 +169,12 @@ def _outcome(fields: Json) -> str:
             return f"{length:,} bytes kept"
         case {"result": [*found]}:
             return f"{len(found)} found"
-        case {"result": {**brought}}:
-            return _brought(brought)
+        case {"result": {**result}}:
+            return _describe_result(result)
     return ""
 
 
-def _brought(result: Mapping[object, object]) -> str:
+def _describe_result(result: Mapping[object, object]) -> str:
     match result:
         case {"answer": str(), "confidence": confidence}:
             return f"confidence {confidence}"

@@ -13,36 +13,36 @@ _SHOWN = 200
 """Steps drawn of one run; a trace can hold many more than anybody looks at."""
 
 
-def course(lines: Sequence[Timeline]) -> Markup:
+def steps_section(lines: Sequence[Timeline]) -> Markup:
     whole = max((line.ended for line in lines), default=0.0)
     own, *members = lines
     tokens = sum(line.tokens for line in lines)
-    paid = dollars(sum(line.dollars for line in lines), sum(line.unpriced for line in lines))
-    told = " · ".join(part for part in (seconds(whole), pluralize(tokens, "token"), paid) if part)
+    cost = dollars(sum(line.dollars for line in lines), sum(line.unpriced for line in lines))
+    facts = " · ".join(part for part in (seconds(whole), pluralize(tokens, "token"), cost) if part)
     return element(
         "section",
         element("h2", "Course of the run"),
-        element("p", told, class_="lead"),
+        element("p", facts, class_="lead"),
         _legend(),
         _steps(own, whole),
         *(_member(number, line, whole) for number, line in enumerate(members, 1)),
-        id="course",
+        id="steps",
     )
 
 
-def place_of(number: int) -> str:
+def anchor_of(number: int) -> str:
     """Where in the report the steps of the nth asked researcher are."""
     return f"run-{number}"
 
 
 def _member(number: int, line: Timeline, whole: float) -> Markup:
-    paid = dollars(line.dollars, line.unpriced)
-    told = ", ".join(
-        part for part in (pluralize(len(line.steps), "step"), pluralize(line.tokens, "token"), paid) if part
+    cost = dollars(line.dollars, line.unpriced)
+    facts = ", ".join(
+        part for part in (pluralize(len(line.steps), "step"), pluralize(line.tokens, "token"), cost) if part
     )
-    summary = element("summary", element("strong", one_line(line.name, 60)), f": its own run ({told})")
+    summary = element("summary", element("strong", one_line(line.name, 60)), f": its own run ({facts})")
     trace = element("p", "Trace ", element("code", line.trace_id), class_="note")
-    return element("details", summary, _steps(line, whole), trace, id=place_of(number), class_="member")
+    return element("details", summary, _steps(line, whole), trace, id=anchor_of(number), class_="member")
 
 
 def _legend() -> Markup:
@@ -62,7 +62,7 @@ def _step(step: Step, offset: float, whole: float) -> Markup:
     spent = [pluralize(step.tokens, "token"), dollars(step.dollars or 0.0)] if step.tokens else []
     if step.tokens and step.dollars is None:
         spent.append("price unknown")
-    facts = [seconds(step.seconds), *(part for part in spent if part), _waited(step.after)]
+    facts = [seconds(step.seconds), *(part for part in spent if part), _waited_for(step.after)]
     return element(
         "li",
         element("span", str(step.number), class_="step"),
@@ -81,7 +81,7 @@ def _step(step: Step, offset: float, whole: float) -> Markup:
     )
 
 
-def _waited(after: Sequence[int]) -> str:
+def _waited_for(after: Sequence[int]) -> str:
     if not after:
         return ""
     first, last = min(after), max(after)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from marchwarden.audit.catalog import RunCatalog, RunSummary, members
+from marchwarden.audit.catalog import RunCatalog, RunSummary, member_run_ids
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput
 from marchwarden.loop.recorded import RecordedResearcher
@@ -107,7 +107,7 @@ class AskRoutes:
 
     def _latest(self) -> list[RunSummary]:
         found = self._shelf.runs()
-        hidden = members(found) | under_way(self._desk, found)
+        hidden = member_run_ids(found) | under_way(self._desk, found)
         return [each for each in found if each.trace_id not in hidden][:LATEST]
 
 

@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from marchwarden.audit.catalog import RunCatalog, RunSummary, members, same_question, searched
+from marchwarden.audit.catalog import RunCatalog, RunSummary, member_run_ids, same_question, search_runs
 from marchwarden.audit.replay import Rerun, rerun
 from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import InvalidInput, ReplayDiverged, UnknownTrace
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.reports.load import load_bundle
-from marchwarden.reports.page import content_policy, page, style_sheet
+from marchwarden.reports.page import content_policy, render_page, style_sheet
 from marchwarden.storage.trace import utc_now
 from marchwarden.ui.ask_routes import under_way
 from marchwarden.ui.compare import Comparison, compared
@@ -62,8 +62,8 @@ class RunRoutes:
             page=_number(given.get("page", "")),
         )
         found = await _threaded(self._shelf.runs)
-        hidden = set() if sought.with_members else members(found) | under_way(self._desk, found)
-        shown = searched((each for each in found if each.trace_id not in hidden), sought.words)
+        hidden = set() if sought.with_members else member_run_ids(found) | under_way(self._desk, found)
+        shown = search_runs((each for each in found if each.trace_id not in hidden), sought.words)
         twins = Counter(each.key for each in found if each.finished and each.trace_id not in hidden)
         return HTMLResponse(runs.listed(shown, sought, twins))
 
@@ -100,7 +100,7 @@ class RunRoutes:
         """Two runs; with one alone named, that one and the latest other of the same question."""
         found = await _threaded(self._shelf.runs)
         after = _named(found, request.query_params.get("other", ""))
-        choices = same_question(_without(found, members(found) - {after.trace_id}), after)
+        choices = same_question(_without(found, member_run_ids(found) - {after.trace_id}), after)
         if one := request.query_params.get("one"):
             before = _named(found, one)
         else:
@@ -120,7 +120,7 @@ class RunRoutes:
         return HTMLResponse(spent.spent(days(found, utc_now().date(), span), found, span))
 
     def _report(self, trace_id: str) -> str:
-        return page(load_bundle(self._store, trace_id, utc_now().date()), self._house.prices)
+        return render_page(load_bundle(self._store, trace_id, utc_now().date()), self._house.prices)
 
     def _rerun(self, trace_id: str) -> Rerun:
         return anyio.run(rerun, self._store, trace_id, ExtractiveMind(), self._house.rebuild)
@@ -145,7 +145,7 @@ class RunRoutes:
 
     async def _twins(self, summary: RunSummary) -> int:
         found = await _threaded(self._shelf.runs)
-        return len(same_question(_without(found, members(found)), summary))
+        return len(same_question(_without(found, member_run_ids(found)), summary))
 
 
 def _number(text: str) -> int:

@@ -8,7 +8,7 @@ from marchwarden.extraction import Extractor
 from marchwarden.fetching import ApiClient
 from marchwarden.researchers.arxiv.agent import arxiv_source
 from marchwarden.researchers.arxiv.api import ArxivApi
-from marchwarden.researchers.arxiv.rate_limit import Turn
+from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 from marchwarden.researchers.arxiv.tools import ArxivSource
 from marchwarden.storage.store import Store
 from tests.world.world import World
@@ -23,7 +23,7 @@ def a_source(
 
 def an_api(world: World, folder: Path, trouble: str = "", *, page: int = 100) -> ArxivApi:
     url = world.arxiv_environ(trouble)["MARCHWARDEN_ARXIV_URL"]
-    return ArxivApi(ApiClient(retries=0, seconds=5), Turn(folder / "turn", 0.0), url, page=page)
+    return ArxivApi(ApiClient(retries=0, seconds=5), RateLimiter(folder / "turn", 0.0), url, page=page)
 
 
 def a_hit(name: str) -> Hit:

@@ -14,7 +14,7 @@ from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.researchers.arxiv import ArxivResearcher
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.researchers.arxiv.tools import collect
+from marchwarden.researchers.arxiv.tools import add_paper
 from marchwarden.storage.store import Store
 from tests.researchers.arxiv.asking import a_source
 from tests.world.world import World
@@ -92,7 +92,7 @@ async def test_a_withdrawn_paper_is_told_of_and_not_believed(desk: Desk) -> None
 
 
 async def test_a_library_answers_offline(desk: Desk) -> None:
-    await collect(a_source(desk.world, desk.folder, desk.extractor), ArxivId("2104.12255"))
+    await add_paper(a_source(desk.world, desk.folder, desk.extractor), ArxivId("2104.12255"))
     found = await desk.ask(MARCHWARDEN_ARXIV_URL="http://127.0.0.1:9/api/query")
     assert "41 metres per second" in found.answer
     assert any("only the local library was searched" in gap.detail for gap in found.gaps)

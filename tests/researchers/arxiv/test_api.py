@@ -4,12 +4,12 @@ import anyio
 import pytest
 
 from marchwarden.errors import SourceError
-from marchwarden.researchers.arxiv.api import all_of, any_of, content_words
+from marchwarden.researchers.arxiv.api import content_words, match_all, match_any
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from tests.researchers.arxiv.asking import an_api
 from tests.world.world import World
 
-ANY = any_of(("alder", "senn"))
+ANY = match_any(("alder", "senn"))
 REFUSED = [
     ("busy", "overloaded .status 503"),
     ("too-many", "overloaded .status 429"),
@@ -42,12 +42,12 @@ def test_only_words_with_content_are_searched_for(text: str, expected: tuple[str
 
 def test_words_never_become_syntax() -> None:
     words = content_words('alder" OR cat:math self-attention')
-    assert all_of(words) == 'all:alder AND all:cat AND all:math AND all:"self attention"'
+    assert match_all(words) == 'all:alder AND all:cat AND all:math AND all:"self attention"'
 
 
 async def test_all_words_are_narrower_than_any(world: World, tmp_path: Path) -> None:
     api = an_api(world, tmp_path)
-    every, some = await api.search(all_of(("sediment", "weir")), 10), await api.search(ANY, 10)
+    every, some = await api.search(match_all(("sediment", "weir")), 10), await api.search(ANY, 10)
     assert [str(paper.id) for paper in every] == ["physics/0203044v1"]
     assert len(some) == 4
 
@@ -66,13 +66,13 @@ async def test_no_more_is_asked_for_than_wanted(world: World, tmp_path: Path) ->
 
 async def test_papers_are_had_by_name_in_the_order_asked_for(world: World, tmp_path: Path) -> None:
     names = [ArxivId("physics/0203044"), ArxivId("2104.12255", 1), ArxivId("2104.12255"), ArxivId("2104.99999")]
-    found = await an_api(world, tmp_path).named(names)
+    found = await an_api(world, tmp_path).papers_by_id(names)
     assert [str(paper.id) for paper in found] == ["physics/0203044v1", "2104.12255v1", "2104.12255v2"]
     assert len(world.asked("arxiv")) == 1
 
 
 async def test_a_paper_taken_back_is_taken_back_in_its_earlier_versions_too(world: World, tmp_path: Path) -> None:
-    (paper,) = await an_api(world, tmp_path).named([ArxivId("2402.07001", 1)])
+    (paper,) = await an_api(world, tmp_path).papers_by_id([ArxivId("2402.07001", 1)])
     assert str(paper.id) == "2402.07001v1"
     assert paper.withdrawn
 

@@ -30,7 +30,7 @@ def a_feed(*entries: str) -> bytes:
 
 def test_an_entry_becomes_a_paper() -> None:
     extra = "<arxiv:doi>10.5555/a.1 10.5555/a.2</arxiv:doi><arxiv:journal_ref>J. Senn 1, 2</arxiv:journal_ref>"
-    feed = atom.read(a_feed(ENTRY % f"{extra}<arxiv:comment>9 pages</arxiv:comment>"))
+    feed = atom.parse_feed(a_feed(ENTRY % f"{extra}<arxiv:comment>9 pages</arxiv:comment>"))
     assert (feed.total, feed.start, feed.entries) == (41, 10, 1)
     paper = feed.papers[0]
     assert (str(paper.id), paper.title) == ("quant-ph/0201082v1", "Quantum computers & bridges")
@@ -44,20 +44,20 @@ def test_an_entry_becomes_a_paper() -> None:
 
 @pytest.mark.parametrize("doi, authority", [("10.48550/arXiv.2104.1", Authority.MEDIUM), ("10.5555/x", Authority.HIGH)])
 def test_arxivs_own_doi_is_no_sign_of_a_review(doi: str, authority: Authority) -> None:
-    (paper,) = atom.read(a_feed(ENTRY % f"<arxiv:doi>{doi}</arxiv:doi>")).papers
+    (paper,) = atom.parse_feed(a_feed(ENTRY % f"<arxiv:doi>{doi}</arxiv:doi>")).papers
     assert paper.authority is authority
 
 
 def test_an_entry_that_cannot_be_used_costs_only_itself() -> None:
     whole = ENTRY % ""
     broken = [whole.replace("quant-ph/0201082v1", "nonsense"), whole.replace("2002-01-19T", "yesterday"), "<entry/>"]
-    feed = atom.read(a_feed(*broken, whole))
+    feed = atom.parse_feed(a_feed(*broken, whole))
     assert (feed.entries, len(feed.papers)) == (4, 1)
 
 
 def test_a_control_character_in_an_abstract_costs_nothing() -> None:
     assert (
-        atom.read(a_feed((ENTRY % "").replace("a bridge", "a\x0b\x01 bridge"))).papers[0].abstract
+        atom.parse_feed(a_feed((ENTRY % "").replace("a bridge", "a\x0b\x01 bridge"))).papers[0].abstract
         == "We show a bridge."
     )
 
@@ -68,7 +68,7 @@ def test_what_is_no_feed_is_refused_quickly(trouble: str) -> None:
     assert reply is not None
     began = time.monotonic()
     with pytest.raises(SourceError, match="not a feed"):
-        atom.read(reply.content)
+        atom.parse_feed(reply.content)
     assert time.monotonic() - began < 1
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_feed_is_refused_quickly(trouble: str) -> None:
 )
 def test_nonsense_is_refused(content: bytes) -> None:
     with pytest.raises(SourceError, match="not a feed"):
-        atom.read(content)
+        atom.parse_feed(content)
 
 
 @pytest.mark.parametrize("trouble", ["error-feed", "error-400"])
@@ -86,7 +86,7 @@ def test_an_error_that_comes_as_a_feed_is_an_error(trouble: str) -> None:
     reply = TROUBLES[trouble](1)
     assert reply is not None
     with pytest.raises(SourceError, match="malformed query") as caught:
-        atom.read(reply.content)
+        atom.parse_feed(reply.content)
     assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
 
 
@@ -96,7 +96,7 @@ def test_recorded_answers_parse_completely() -> None:
     for file in sorted(Path(str(RECORDINGS)).glob("*.json")):
         recorded = json.loads(file.read_bytes())
         try:
-            feed = atom.read(recorded["body"].encode())
+            feed = atom.parse_feed(recorded["body"].encode())
         except SourceError:
             assert recorded["status_code"] == 400, file.name
             refused += 1
@@ -109,7 +109,7 @@ def test_recorded_answers_parse_completely() -> None:
     print(f"{papers} papers, {refused} refusals")
 
 
-TAKEN_BACK = [
+WITHDRAWN = [
     ("This paper has been withdrawn by the author due to a crucial sign error in equation 1", ""),
     ("Withdrawn", ""),
     ("withdrawn due to an error in the proof of Lemma 3", ""),
@@ -121,7 +121,7 @@ TAKEN_BACK = [
     ("4 pages", "This manuscript is withdrawn because of a mistake in the experiment."),
     ("", "We claimed a proof. This paper has been withdrawn."),
 ]
-ALIVE = [
+NOT_WITHDRAWN = [
     ("14 pages, 3 figures", "We measure the wind loads on the deck."),
     ("", "We study why papers are withdrawn from arXiv and how often retracted work is cited."),
     ("This paper was not withdrawn", ""),
@@ -132,11 +132,11 @@ ALIVE = [
 ]
 
 
-@pytest.mark.parametrize("comment, abstract", TAKEN_BACK)
+@pytest.mark.parametrize("comment, abstract", WITHDRAWN)
 def test_a_paper_taken_back_is_recognised(comment: str, abstract: str) -> None:
     assert is_withdrawn(comment, abstract)
 
 
-@pytest.mark.parametrize("comment, abstract", ALIVE)
+@pytest.mark.parametrize("comment, abstract", NOT_WITHDRAWN)
 def test_a_paper_about_withdrawals_is_not_withdrawn(comment: str, abstract: str) -> None:
     assert not is_withdrawn(comment, abstract)

@@ -1,7 +1,7 @@
 import pytest
 
 from marchwarden.errors import InvalidInput
-from marchwarden.researchers.arxiv.models import Places, cited, family
+from marchwarden.researchers.arxiv.models import Endpoints, family_name, format_citation
 
 MIRROR = {
     "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:8080/api/query",
@@ -10,15 +10,18 @@ MIRROR = {
 
 
 def test_arxiv_itself_is_never_asked_sooner_than_it_allows() -> None:
-    assert Places.of({}).seconds == 3
-    assert Places.of({"MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
-    assert Places.of({**MIRROR, "MARCHWARDEN_ARXIV_PAGES_URL": "", "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
-    assert Places.of({"MARCHWARDEN_ARXIV_SECONDS": "10"}).seconds == 10
+    assert Endpoints.from_environ({}).seconds == 3
+    assert Endpoints.from_environ({"MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
+    assert (
+        Endpoints.from_environ({**MIRROR, "MARCHWARDEN_ARXIV_PAGES_URL": "", "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds
+        == 3
+    )
+    assert Endpoints.from_environ({"MARCHWARDEN_ARXIV_SECONDS": "10"}).seconds == 10
 
 
 def test_a_mirror_keeps_the_pause_unless_its_operator_says_otherwise() -> None:
-    assert Places.of(MIRROR) == Places("http://127.0.0.1:8080/api/query", "http://127.0.0.1:8080", 3.0)
-    assert Places.of({**MIRROR, "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 0
+    assert Endpoints.from_environ(MIRROR) == Endpoints("http://127.0.0.1:8080/api/query", "http://127.0.0.1:8080", 3.0)
+    assert Endpoints.from_environ({**MIRROR, "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 0
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ def test_a_mirror_keeps_the_pause_unless_its_operator_says_otherwise() -> None:
 def test_an_operators_mistake_is_told_by_its_variable(environ: dict[str, str]) -> None:
     (name,) = environ
     with pytest.raises(InvalidInput, match=name):
-        Places.of(environ)
+        Endpoints.from_environ(environ)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def test_an_operators_mistake_is_told_by_its_variable(environ: dict[str, str]) -
     ],
 )
 def test_a_family_name_keeps_its_particles(name: str, expected: str) -> None:
-    assert family(name) == expected
+    assert family_name(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,4 +66,4 @@ def test_a_family_name_keeps_its_particles(name: str, expected: str) -> None:
     ],
 )
 def test_a_paper_is_cited_by_author_and_year(authors: tuple[str, ...], expected: str) -> None:
-    assert cited("Scour", authors, 2020) == expected
+    assert format_citation("Scour", authors, 2020) == expected

@@ -10,7 +10,7 @@ import pytest
 from marchwarden.core.notebook import Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
-from marchwarden.researchers.arxiv.rate_limit import LONGEST_PAUSE, Turn
+from marchwarden.researchers.arxiv.rate_limit import LONGEST_PAUSE, RateLimiter
 from tests.researchers.arxiv.asking import a_hit, a_source
 from tests.world.world import World
 
@@ -32,10 +32,10 @@ anyio.run(ask)
 DYING = """
 import os, sys, anyio
 from pathlib import Path
-from marchwarden.researchers.arxiv.rate_limit import Turn
+from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 
 async def die() -> None:
-    async with Turn(Path(sys.argv[1]), 60.0).taken():
+    async with RateLimiter(Path(sys.argv[1]), 60.0).acquire():
         os.kill(os.getpid(), 9)
 
 anyio.run(die)
@@ -79,28 +79,28 @@ async def test_who_dies_while_asking_has_asked_and_blocks_nobody(tmp_path: Path)
     died = await anyio.run_process([sys.executable, "-c", DYING, str(tmp_path / "turn")], check=False)
     assert died.returncode == -9
     with anyio.fail_after(5), pytest.raises(SourceError, match="no turn in time"):
-        async with Turn(tmp_path / "turn", 60.0).taken():
+        async with RateLimiter(tmp_path / "turn", 60.0).acquire():
             pass
 
 
 async def test_a_wait_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
     clock = Clock()
-    turn = Turn(tmp_path / "turn", 3.0, clock=clock)
-    async with turn.taken() as hold:
-        hold.postpone(30)
+    limiter = RateLimiter(tmp_path / "turn", 3.0, clock=clock)
+    async with limiter.acquire() as slot:
+        slot.postpone(30)
     with anyio.fail_after(5) as scope, pytest.raises(SourceError, match="no turn in time"):
-        async with turn.taken():
+        async with limiter.acquire():
             pass
     assert not scope.cancelled_caught
     clock.now += 30
-    async with turn.taken():
+    async with limiter.acquire():
         pass
 
 
 async def test_a_held_turn_is_waited_for_no_longer_than_the_deadline(tmp_path: Path) -> None:
-    async with Turn(tmp_path / "turn", 0.0).taken():
+    async with RateLimiter(tmp_path / "turn", 0.0).acquire():
         with anyio.fail_after(0.2), pytest.raises(SourceError, match="no turn in time"):
-            async with Turn(tmp_path / "turn", 0.0).taken():
+            async with RateLimiter(tmp_path / "turn", 0.0).acquire():
                 pass
 
 
@@ -108,23 +108,23 @@ async def test_a_held_turn_is_waited_for_no_longer_than_the_deadline(tmp_path: P
 async def test_a_file_that_makes_no_sense_stops_nobody(written: str, tmp_path: Path) -> None:
     (tmp_path / "turn").write_text(written)
     with anyio.fail_after(5):
-        async with Turn(tmp_path / "turn", 0.01).taken():
+        async with RateLimiter(tmp_path / "turn", 0.01).acquire():
             pass
 
 
 async def test_no_service_can_ask_to_be_left_alone_for_ever(tmp_path: Path) -> None:
     clock = Clock()
-    turn = Turn(tmp_path / "turn", 3.0, clock=clock)
-    async with turn.taken() as hold:
-        hold.postpone(1e9)
+    limiter = RateLimiter(tmp_path / "turn", 3.0, clock=clock)
+    async with limiter.acquire() as slot:
+        slot.postpone(1e9)
     clock.now += LONGEST_PAUSE
     with anyio.fail_after(1):
-        async with turn.taken():
+        async with limiter.acquire():
             pass
 
 
 async def test_where_turns_cannot_be_kept_nobody_is_asked(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SourceError, match="cannot be kept on disk"):
-        async with Turn(tmp_path / "file" / "turn", 0.0).taken():
+        async with RateLimiter(tmp_path / "file" / "turn", 0.0).acquire():
             pass

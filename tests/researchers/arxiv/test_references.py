@@ -3,7 +3,7 @@ from datetime import date
 from marchwarden.core.notebook import Link
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
-from marchwarden.researchers.arxiv.references import MOST_LINKS, references
+from marchwarden.researchers.arxiv.references import MOST_LINKS, find_references
 
 DAY = date(2020, 1, 1)
 
@@ -23,7 +23,7 @@ def test_a_paper_leads_to_its_printed_version_first_and_never_to_itself() -> Non
     text = (
         "[1] doi:10.5555/senn.2009.17. [2] (https://doi.org/10.1016/0022-2836(70)90057-4) [3] arXiv:math.GT/0309136v1."
     )
-    found = references(a_paper("10.5555/senn.2020.41"), text, links)
+    found = find_references(a_paper("10.5555/senn.2020.41"), text, links)
     assert found[0] == Link("https://doi.org/10.5555/senn.2020.41", "J. Senn 1")
     assert [link.url for link in found[1:]] == [
         "https://arxiv.org/abs/2011.04242",
@@ -35,5 +35,5 @@ def test_a_paper_leads_to_its_printed_version_first_and_never_to_itself() -> Non
 
 
 def test_each_reference_counts_once_and_no_more_than_so_many() -> None:
-    assert len(references(a_paper(), "10.5555/A.1 and 10.5555/a.1")) == 1
-    assert len(references(a_paper(), " ".join(f"10.5555/{at}x" for at in range(500)))) == MOST_LINKS
+    assert len(find_references(a_paper(), "10.5555/A.1 and 10.5555/a.1")) == 1
+    assert len(find_references(a_paper(), " ".join(f"10.5555/{at}x" for at in range(500)))) == MOST_LINKS

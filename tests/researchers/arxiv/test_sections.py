@@ -1,4 +1,4 @@
-from marchwarden.researchers.arxiv.sections import sections
+from marchwarden.researchers.arxiv.sections import find_sections
 
 TEXT = """Abstract
 
@@ -28,7 +28,7 @@ References
 
 
 def test_sections_are_marked_under_the_names_arxiv_gives_them() -> None:
-    marks = sections(TEXT)
+    marks = find_sections(TEXT)
     assert [mark.fragment for mark in marks] == ["abstract", "S1", "S2", "S2.SS1", "S3", "A2", "bib"]
     assert [TEXT[mark.start :].partition("\n")[0] for mark in marks][1:4] == [
         "1 Introduction",
@@ -38,4 +38,4 @@ def test_sections_are_marked_under_the_names_arxiv_gives_them() -> None:
 
 
 def test_a_text_without_headings_has_no_sections() -> None:
-    assert sections("One sentence.\n\nAnother one, of 2 parts.") == ()
+    assert find_sections("One sentence.\n\nAnother one, of 2 parts.") == ()

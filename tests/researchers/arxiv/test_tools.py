@@ -9,7 +9,7 @@ from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.researchers.arxiv.tools import ArxivSource, collect
+from marchwarden.researchers.arxiv.tools import ArxivSource, add_paper
 from tests.researchers.arxiv.asking import a_hit, a_source, found
 from tests.world.world import World
 
@@ -119,7 +119,7 @@ async def test_what_is_not_there_is_said_not_to_be(locator: str, source: Sources
 
 
 async def test_the_library_answers_when_arxiv_does_not(world: World, source: Sources) -> None:
-    assert (await collect(source(), ArxivId("2104.12255"))).kept
+    assert (await add_paper(source(), ArxivId("2104.12255"))).saved
     asked = len(world.asked("arxiv"))
     offline = source(**NOWHERE)
     assert await found(offline, "What was the strongest gust measured on the deck?") == ["2104.12255v2"]
@@ -139,13 +139,13 @@ async def test_words_of_the_full_text_find_papers_of_the_library_alone(source: S
     arxiv = source()
     query = "railing read ten times second"
     assert await found(arxiv, query) == []
-    await collect(arxiv, ArxivId("2104.12255"))
+    await add_paper(arxiv, ArxivId("2104.12255"))
     assert await found(arxiv, query) == ["2104.12255v2"]
 
 
 async def test_a_newer_version_on_arxiv_wins_over_the_librarys(source: Sources) -> None:
     arxiv = source()
-    assert "PDF" in (await collect(arxiv, ArxivId("2104.12255", 1))).told
+    assert "PDF" in (await add_paper(arxiv, ArxivId("2104.12255", 1))).message
     assert await found(arxiv, "wind loads sensors deck") == ["2104.12255v2"]
     assert "41 metres" in (await arxiv.fetch(a_hit("2104.12255v2"))).text
     assert "36 metres" in (await arxiv.fetch(a_hit("2104.12255v1"))).text
@@ -153,15 +153,15 @@ async def test_a_newer_version_on_arxiv_wins_over_the_librarys(source: Sources) 
 
 async def test_what_is_kept_already_is_not_fetched_again(world: World, source: Sources) -> None:
     arxiv = source()
-    assert "added 2104.12255v2" in (await collect(arxiv, ArxivId("2104.12255"))).told
-    again = await collect(arxiv, ArxivId("2104.12255"))
-    assert again.kept and "already" in again.told
+    assert "added 2104.12255v2" in (await add_paper(arxiv, ArxivId("2104.12255"))).message
+    again = await add_paper(arxiv, ArxivId("2104.12255"))
+    assert again.saved and "already" in again.message
     assert [target for target in world.asked("arxiv") if target.startswith("/html")] == ["/html/2104.12255v2"]
 
 
 @pytest.mark.parametrize("name, why", [("2402.07001", "withdrawn"), ("2104.99999", "no paper")])
 async def test_what_cannot_be_kept_is_told(name: str, why: str, source: Sources) -> None:
     arxiv = source()
-    done = await collect(arxiv, ArxivId.parsed(name))
-    assert not done.kept and why in done.told
+    done = await add_paper(arxiv, ArxivId.parse(name))
+    assert not done.saved and why in done.message
     assert not arxiv.library.papers()

@@ -12,7 +12,7 @@ from marchwarden.fetching.guard import Resolver
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.researchers.web.models import Provider
-from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.storage.store import Store
 from tests.world.world import World
@@ -67,7 +67,7 @@ def an_investigator(
         retry_pause=0.05,
         allowed=AllowedHosts.parsed(f"{world.allow_hosts},{also_allowed}"),
     )
-    found_by = provider or chosen_provider(
+    found_by = provider or select_provider(
         world.environ(bait=bait, trouble=trouble), ApiClient(seconds=SEARCH_SECONDS * patience, pause=0.05)
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive), resolver=resolver)

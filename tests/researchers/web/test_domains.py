@@ -1,7 +1,7 @@
 import pytest
 
 from marchwarden.contract import Authority
-from marchwarden.researchers.web.domains import admitted, authority_of, site_of
+from marchwarden.researchers.web.domains import authority_of, is_admitted, site_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_site_is_whoever_answers_for_the_page(address: str, site: str) -> None
     "domain", [".gov", "gov", "*.gov", "nasa.gov", "https://nasa.gov/", "science.nasa.gov", "NASA.gov"]
 )
 def test_a_filter_is_understood_however_it_is_written(domain: str) -> None:
-    assert admitted("https://science.nasa.gov/a", ("example.org", domain))
+    assert is_admitted("https://science.nasa.gov/a", ("example.org", domain))
 
 
 @pytest.mark.parametrize(
@@ -38,17 +38,17 @@ def test_a_filter_is_understood_however_it_is_written(domain: str) -> None:
     ],
 )
 def test_nothing_else_passes_the_filter(address: str) -> None:
-    assert not admitted(address, (".gov", "nasa.gov"))
+    assert not is_admitted(address, (".gov", "nasa.gov"))
 
 
 def test_a_filter_that_names_no_domain_admits_nothing_and_no_filter_everything() -> None:
-    assert not admitted("https://example.org/", ("https://", "*"))
-    assert admitted("https://example.org/", ())
+    assert not is_admitted("https://example.org/", ("https://", "*"))
+    assert is_admitted("https://example.org/", ())
 
 
 def test_a_host_can_be_filtered_with_its_port() -> None:
-    assert admitted("http://127.0.0.1:8080/a", ("127.0.0.1:8080",))
-    assert not admitted("http://127.0.0.1:8081/a", ("127.0.0.1:8080",))
+    assert is_admitted("http://127.0.0.1:8080/a", ("127.0.0.1:8080",))
+    assert not is_admitted("http://127.0.0.1:8081/a", ("127.0.0.1:8080",))
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,21 @@
 import pytest
 
 from marchwarden.core.notebook import Query
-from marchwarden.researchers.web.models import Span, span_of
+from marchwarden.researchers.web.models import TimeRange, time_range_of
 
 
 @pytest.mark.parametrize(
-    ("asked", "span"),
+    ("asked", "time_range"),
     [
-        ("breaking news alder bridge", Span.DAY),
-        ("floods this week", Span.WEEK),
-        ("what is mortar used for today", Span.MONTH),
-        ("Latest toll of the Alder Bridge", Span.YEAR),
-        ("tolls this year", Span.YEAR),
+        ("breaking news alder bridge", TimeRange.DAY),
+        ("floods this week", TimeRange.WEEK),
+        ("what is mortar used for today", TimeRange.MONTH),
+        ("Latest toll of the Alder Bridge", TimeRange.YEAR),
+        ("tolls this year", TimeRange.YEAR),
         ("electric current of the relatest machine", None),
         ("who designed the Alder Bridge", None),
     ],
 )
-def test_a_question_about_now_wants_recent_pages(asked: str, span: Span | None) -> None:
-    assert span_of(Query(asked)) is span
-    assert span_of(Query("alder bridge", aspect=asked)) is span
+def test_a_question_about_now_wants_recent_pages(asked: str, time_range: TimeRange | None) -> None:
+    assert time_range_of(Query(asked)) is time_range
+    assert time_range_of(Query("alder bridge", aspect=asked)) is time_range

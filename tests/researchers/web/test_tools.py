@@ -12,9 +12,9 @@ from marchwarden.core.notebook import Hit, Link, Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings, Page
-from marchwarden.researchers.web.media_type import name_for, readable
-from marchwarden.researchers.web.providers import chosen_provider
-from marchwarden.researchers.web.tools import WebSource, ranked
+from marchwarden.researchers.web.media_type import file_name_for, to_utf8
+from marchwarden.researchers.web.providers import select_provider
+from marchwarden.researchers.web.tools import WebSource, rank_hits
 from tests.extraction.workers import numbers, signed
 from tests.researchers.web.providers.asking import API
 from tests.world.world import World
@@ -22,7 +22,7 @@ from tests.world.world import World
 
 def a_source(world: World, extractor: Extractor, bait: Sequence[str] = ()) -> WebSource:
     settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts), host_delay=0.0, retries=0)
-    return WebSource(chosen_provider(world.environ(bait), API), Fetcher(settings), extractor)
+    return WebSource(select_provider(world.environ(bait), API), Fetcher(settings), extractor)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ async def test_a_filter_holds_in_the_search_and_behind_every_redirect(extractor:
 
 async def test_hostile_addresses_never_become_hits(extractor: Extractor, world: World) -> None:
     settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts))
-    provider = chosen_provider(world.environ(trouble="hostile-addresses"), API)
+    provider = select_provider(world.environ(trouble="hostile-addresses"), API)
     hits = await WebSource(provider, Fetcher(settings), extractor).search(Query("Alder Bridge"))
     assert len(hits) > 1
     assert all(hit.locator.startswith("http://") and "@" not in hit.locator for hit in hits)
@@ -133,25 +133,25 @@ def a_page(content: bytes, media_type: str = "text/html", charset: str | None = 
 
 def test_the_reader_is_chosen_by_the_declared_type_and_not_by_the_address(extractor: Extractor) -> None:
     page = a_page(b"<html><body><p>The river is high today.</p></body></html>")
-    assert name_for(page, "A/B. ") == "A B.html"
-    extracted = extractor.extract(readable(page), name_for(page, "Level"))
+    assert file_name_for(page, "A/B. ") == "A B.html"
+    extracted = extractor.extract(to_utf8(page), file_name_for(page, "Level"))
     assert (extracted.text, extracted.title) == ("The river is high today.", "Level")
 
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-16le", "utf-16", "gb18030"])
 def test_a_charset_that_only_the_server_declares_is_believed(charset: str) -> None:
-    assert readable(a_page("<p>Река Сенн</p>".encode(charset), charset=charset)).decode() == "<p>Река Сенн</p>"
+    assert to_utf8(a_page("<p>Река Сенн</p>".encode(charset), charset=charset)).decode() == "<p>Река Сенн</p>"
 
 
 @pytest.mark.parametrize("charset", ["idna", "zlib_codec", "utf-7", "unicode_escape", "nonsense", "utf-16-nonsense"])
 def test_a_charset_no_page_is_written_in_is_not(charset: str) -> None:
     content = "Fluß".encode("latin-1")
-    assert readable(a_page(content, charset=charset)) == content
+    assert to_utf8(a_page(content, charset=charset)) == content
 
 
 def test_what_is_utf_8_after_all_is_left_alone() -> None:
     content = "Fluß".encode()
-    assert readable(a_page(content, charset="windows-1252")) == content
+    assert to_utf8(a_page(content, charset="windows-1252")) == content
 
 
 async def test_readers_stay_for_the_next_page(world: World, tmp_path: Path) -> None:
@@ -175,14 +175,14 @@ def test_the_same_page_is_one_hit_with_its_best_score() -> None:
         Hit("https://EXAMPLE.org/a#part", score=0.8),
         Hit("https://example.org/a/", score=0.4),
     ]
-    assert ranked(hits, Query("q")) == (Hit("https://example.org/a", score=1.0),)
+    assert rank_hits(hits, Query("q")) == (Hit("https://example.org/a", score=1.0),)
 
 
 def test_another_site_comes_before_more_of_the_same() -> None:
     hits = [Hit(f"https://a.example/{at}", score=1 - at / 10) for at in range(3)] + [
         Hit("https://b.example/", score=0.6)
     ]
-    assert [hit.locator for hit in ranked(hits, Query("q"))] == [
+    assert [hit.locator for hit in rank_hits(hits, Query("q"))] == [
         "https://a.example/0",
         "https://b.example/",
         "https://a.example/1",
@@ -192,18 +192,18 @@ def test_another_site_comes_before_more_of_the_same() -> None:
 
 def test_the_filter_is_applied_again_and_travels_with_the_hit() -> None:
     query = Query("q", domains=(".gov",))
-    hits = ranked([Hit("https://nasa.gov/"), Hit("https://example.org/")], query)
+    hits = rank_hits([Hit("https://nasa.gov/"), Hit("https://example.org/")], query)
     assert hits == (Hit("https://nasa.gov/", domains=(".gov",)),)
 
 
 def test_hits_without_scores_keep_the_order_of_their_provider() -> None:
     hits = [Hit(f"https://{name}.example/", score=0) for name in "zyx"]
-    assert [hit.locator for hit in ranked(hits, Query("q"))] == [hit.locator for hit in hits]
+    assert [hit.locator for hit in rank_hits(hits, Query("q"))] == [hit.locator for hit in hits]
 
 
 @given(st.lists(_HITS, max_size=12))
 def test_scores_lie_between_nought_and_one_best_first(hits: list[Hit]) -> None:
-    scores = [hit.score for hit in ranked(hits, Query("q"))]
+    scores = [hit.score for hit in rank_hits(hits, Query("q"))]
     assert scores == sorted(scores, reverse=True)
     assert not scores or scores[0] == 1.0
     assert all(0 <= score <= 1 for score in scores)

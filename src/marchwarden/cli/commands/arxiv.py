@@ -8,7 +8,7 @@ from marchwarden.cli import options
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
-    from marchwarden.researchers.arxiv.library import Kept, Library
+    from marchwarden.researchers.arxiv.library import Library, LibraryPaper
     from marchwarden.settings import Settings
 
 
@@ -35,16 +35,16 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
 
     from marchwarden.researchers.arxiv.agent import arxiv_source
     from marchwarden.researchers.arxiv.identifiers import ArxivId
-    from marchwarden.researchers.arxiv.tools import collect
+    from marchwarden.researchers.arxiv.tools import add_paper
     from marchwarden.storage.store import Store
 
-    names = [ArxivId.parsed(written) for written in ids]
+    names = [ArxivId.parse(written) for written in ids]
     source = arxiv_source(settings.environ, Store.at(settings.trace_dir, settings.environ))
     failed = 0
     for name in dict.fromkeys(names):
-        done = anyio.run(collect, source, name)
-        failed += not done.kept
-        click.echo(done.told, err=not done.kept)
+        done = anyio.run(add_paper, source, name)
+        failed += not done.saved
+        click.echo(done.message, err=not done.saved)
     source.close()
     return 1 if failed else 0
 
@@ -82,8 +82,8 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
     from marchwarden.researchers.arxiv.identifiers import ArxivId
     from marchwarden.text.sanitize import one_line
 
-    name = ArxivId.parsed(id_)
-    kept = _library(settings).kept(name)
+    name = ArxivId.parse(id_)
+    kept = _library(settings).find(name)
     if kept is None:
         raise InvalidInput(f"{name} is not in the library; add it with `marchwarden arxiv add {name}`")
     described = _as_json(kept)
@@ -108,7 +108,7 @@ def remove(settings: "Settings", id_: str) -> None:
     from marchwarden.errors import InvalidInput
     from marchwarden.researchers.arxiv.identifiers import ArxivId
 
-    name = ArxivId.parsed(id_)
+    name = ArxivId.parse(id_)
     if not _library(settings).remove(name):
         raise InvalidInput(f"{name} is not in the library")
     click.echo(f"removed {name}")
@@ -121,7 +121,7 @@ def _library(settings: "Settings") -> "Library":
     return Library(library_folder(settings.environ))
 
 
-def _as_json(kept: "Kept") -> dict[str, object]:
+def _as_json(kept: "LibraryPaper") -> dict[str, object]:
     paper = kept.paper
     return {
         "id": str(paper.id),

@@ -191,7 +191,7 @@ def print_result(
 
 def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "RenderableType":
     """Tokens by step and dollars, from the run's own trace and those of the researchers it dispatched."""
-    from marchwarden.audit.costs import expenses, summed, total
+    from marchwarden.audit.costs import expenses, sum_by, total
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
     from marchwarden.storage.store import Store
@@ -200,4 +200,4 @@ def _bill(found: "ResearchResult", settings: "Settings", kept: Path) -> "Rendera
     runs = {found.trace_id, *(each.trace_id for each in found.dispatches)}
     here = [trace_id for trace_id in store.traces() if trace_id in runs]
     spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]
-    return formatter.spending(summed(spent, "action"), total(spent))
+    return formatter.spending(sum_by(spent, "action"), total(spent))

@@ -28,12 +28,12 @@ def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) 
     """
     from rich.console import Console
 
-    from marchwarden.audit.costs import ledger, summed, total
+    from marchwarden.audit.costs import all_expenses, sum_by, total
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
 
-    spent = ledger(options.open_store(settings, trace_dir), Prices.load(settings.prices))
-    sums, whole = summed(spent, by), total(spent)
+    spent = all_expenses(options.open_store(settings, trace_dir), Prices.load(settings.prices))
+    sums, whole = sum_by(spent, by), total(spent)
     if as_json:
         click.echo(json_text([asdict(each) for each in (*sums, whole)]))
     else:

@@ -30,20 +30,20 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     """
     from rich.console import Console
 
-    from marchwarden.audit.recheck import statements
+    from marchwarden.audit.recheck import statement_statuses
     from marchwarden.cli import formatter
     from marchwarden.storage.store import Store
 
     store = Store.at(trace_dir or settings.trace_dir, settings.environ)
     visits = check_sources(settings, store, trace_id)
     result = store.reread(trace_id).result
-    found = statements(result.answer if result else "", visits)
+    found = statement_statuses(result.answer if result else "", visits)
     if as_json:
-        report = {"visits": [asdict(each) for each in visits], "statements": [each.told() for each in found]}
+        report = {"visits": [asdict(each) for each in visits], "statements": [each.to_json() for each in found]}
         click.echo(json_text(report))
     else:
         Console(highlight=False).print(formatter.visits(visits), formatter.statements(found), sep="\n")
-    return 0 if all(each.stands for each in visits) else 1
+    return 0 if all(each.is_intact for each in visits) else 1
 
 
 def check_sources(settings: "Settings", store: "Store", trace_id: str) -> "tuple[SourceCheck, ...]":

@@ -50,20 +50,20 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
 
 def _render(bundle: "Bundle", prices: "Prices", form: str) -> str:
     from marchwarden.reports.bibliography import bibtex, csl_json
-    from marchwarden.reports.json_export import as_json
-    from marchwarden.reports.markdown import markdown
-    from marchwarden.reports.page import page
+    from marchwarden.reports.json_export import render_json
+    from marchwarden.reports.markdown import render_markdown
+    from marchwarden.reports.page import render_page
 
     match form:
         case "md":
-            return markdown(bundle)
+            return render_markdown(bundle)
         case "json":
-            return as_json(bundle, prices)
+            return render_json(bundle, prices)
         case "bibtex":
             return bibtex(bundle)
         case "csl-json":
             return csl_json(bundle)
-    return page(bundle, prices)
+    return render_page(bundle, prices)
 
 
 def _write(output: Path, text: str) -> None:

@@ -50,9 +50,9 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
 
 def _searched(store: "Store", words: str) -> list[str]:
     """Return the ids of matching runs. Reads only two lines of each trace, so it stays fast with thousands of runs."""
-    from marchwarden.audit.catalog import RunCatalog, searched
+    from marchwarden.audit.catalog import RunCatalog, search_runs
 
-    return [run.trace_id for run in searched(RunCatalog(store).runs(), words)]
+    return [run.trace_id for run in search_runs(RunCatalog(store).runs(), words)]
 
 
 def _summary(store: "Store", trace_id: str) -> "TraceSummary":

@@ -46,4 +46,4 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
         click.echo(json_text(found))
     elif online:
         console.print(formatter.visits(visits))
-    return 0 if all(check.proved for check in checks) and all(visit.stands for visit in visits) else 1
+    return 0 if all(check.proved for check in checks) and all(visit.is_intact for visit in visits) else 1

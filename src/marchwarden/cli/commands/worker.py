@@ -160,10 +160,10 @@ class ResearcherPool:
 
 def _limits(settings: "Settings") -> "Limits":
     """What is said, and what arXiv asks of everybody together whether it is said or not."""
-    from marchwarden.researchers.arxiv.models import Places
+    from marchwarden.researchers.arxiv.models import Endpoints
     from marchwarden.temporal.limiter import Limits, Rate
 
-    pause = Places.of(settings.environ).seconds
+    pause = Endpoints.from_environ(settings.environ).seconds
     return Limits.parse(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
 
 

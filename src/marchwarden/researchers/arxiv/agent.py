@@ -13,8 +13,8 @@ from marchwarden.protocols import Mind
 from marchwarden.researchers.arxiv.api import ArxivApi
 from marchwarden.researchers.arxiv.fulltext import FullText
 from marchwarden.researchers.arxiv.library import Library
-from marchwarden.researchers.arxiv.models import Places, library_folder
-from marchwarden.researchers.arxiv.rate_limit import Turn
+from marchwarden.researchers.arxiv.models import Endpoints, library_folder
+from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 from marchwarden.researchers.arxiv.tools import ArxivSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
@@ -60,7 +60,7 @@ def arxiv_source(
     gate: RequestGate | None = None,
 ) -> ArxivSource:
     """arXiv as this environment reaches it. No part of it tries again by itself: every request waits for its turn."""
-    places, folder = Places.of(environ), Path(library_dir or library_folder(environ))
+    places, folder = Endpoints.from_environ(environ), Path(library_dir or library_folder(environ))
     settings = FetchSettings(
         retries=0,
         per_host=1,
@@ -69,11 +69,11 @@ def arxiv_source(
         allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")),
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
-    pages_turn = Turn(_turn_file(folder, places.pages_host), places.seconds, gate=gate)
+    pages_turn = RateLimiter(_turn_file(folder, places.pages_host), places.seconds, gate=gate)
     api_turn = (
         pages_turn
         if places.api_host == places.pages_host
-        else Turn(_turn_file(folder, places.api_host), places.seconds, gate=gate)
+        else RateLimiter(_turn_file(folder, places.api_host), places.seconds, gate=gate)
     )
     full_text = FullText(
         fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), places

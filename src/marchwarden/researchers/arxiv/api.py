@@ -1,4 +1,4 @@
-"""ArxivApi: arXiv's own search, one page after the other, each in its turn. Knows no question and no full text."""
+"""ArxivApi: arXiv's own search, one page after the other, each in its limiter. Knows no question and no full text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from marchwarden.fetching.connection import retry_after
 from marchwarden.researchers.arxiv import atom
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
-from marchwarden.researchers.arxiv.rate_limit import Hold, Turn
+from marchwarden.researchers.arxiv.rate_limit import RateLimiter, RequestSlot
 from marchwarden.text.words import STOP_WORDS, folded
 
 LARGEST_PAGE: Final = 100
@@ -25,61 +25,61 @@ _ACCEPT: Final = {"Accept": "application/atom+xml"}
 
 
 class ArxivApi:
-    """Asks for papers by query or by id. The client must not try again by itself: every try has its turn."""
+    """Asks for papers by query or by id. The client must not try again by itself: every try has its limiter."""
 
-    def __init__(self, client: ApiClient, turn: Turn, url: str, *, page: int = LARGEST_PAGE) -> None:
+    def __init__(self, client: ApiClient, limiter: RateLimiter, url: str, *, page: int = LARGEST_PAGE) -> None:
         self._client = client
-        self._turn = turn
+        self._limiter = limiter
         self._url = url
         self._page = page
 
-    async def search(self, query: str, most: int) -> Sequence[Paper]:
-        """The papers that answer a query in arXiv's language, the most relevant first, each once."""
+    async def search(self, query: str, limit: int) -> Sequence[Paper]:
+        """The papers that answer a query in arXiv's language, the limit relevant first, each once."""
         found: dict[str, Paper] = {}
         start = 0
-        while start < most:
-            wanted = str(min(self._page, most - start))
+        while start < limit:
+            size = str(min(self._page, limit - start))
             order = {"sortBy": "relevance", "sortOrder": "descending"}
-            feed = await self._feed({"search_query": query, "start": str(start), "max_results": wanted, **order})
+            feed = await self._fetch_page({"search_query": query, "start": str(start), "max_results": size, **order})
             for paper in feed.papers:
                 found.setdefault(paper.id.number, paper)
             start += feed.entries
             if not feed.entries or start >= feed.total:
                 break
-        return tuple(found.values())[:most]
+        return tuple(found.values())[:limit]
 
-    async def named(self, ids: Sequence[ArxivId]) -> Sequence[Paper]:
+    async def papers_by_id(self, ids: Sequence[ArxivId]) -> Sequence[Paper]:
         """The papers of these names that there are, in the order they were asked for.
 
-        A version is asked for together with the latest: a paper taken back later was taken back in all its versions.
+        A version is asked for together with the latest: a paper acquire back later was acquire back in all its versions.
         """
         wanted = ids[:MOST_IDS]
         names = dict.fromkeys(str(name) for each in wanted for name in (each, each.latest))
-        feed = await self._feed({"id_list": ",".join(names), "start": "0", "max_results": str(len(names))})
+        feed = await self._fetch_page({"id_list": ",".join(names), "start": "0", "max_results": str(len(names))})
         known = {str(paper.id): paper for paper in feed.papers}
         newest = _newest(feed.papers)
         found = (known.get(str(each)) if each.version else newest.get(each.number) for each in wanted)
-        return tuple(_as_of_now(paper, newest[paper.id.number]) for paper in found if paper)
+        return tuple(_with_latest_withdrawal(paper, newest[paper.id.number]) for paper in found if paper)
 
-    async def _feed(self, params: Mapping[str, str]) -> atom.Feed:
+    async def _fetch_page(self, params: Mapping[str, str]) -> atom.Feed:
         """One page. An overloaded arXiv, and a page left empty by mistake, are asked for once more."""
-        for tried in range(1, TRIES + 1):
-            async with self._turn.taken() as hold:
+        for attempt in range(1, TRIES + 1):
+            async with self._limiter.acquire() as slot:
                 answer = await self._client.call("GET", self._url, params=params, headers=_ACCEPT)
-                passing = _is_passing(answer)
-                if passing:
-                    hold.postpone(_asked_for(answer, hold))
-            if passing:
-                if tried == TRIES:
+                temporary = _is_temporary(answer)
+                if temporary:
+                    slot.postpone(_pause_after(answer, slot))
+            if temporary:
+                if attempt == TRIES:
                     raise SourceError(f"arXiv is overloaded (status {answer.status}); try again later")
                 continue
-            feed = _read(answer)
+            feed = _parse_answer(answer)
             if feed.entries or feed.total <= feed.start:
                 return feed
         raise SourceError(f"arXiv says that {feed.total} papers match, and lists none of them; try again later")
 
 
-def _as_of_now(paper: Paper, newest: Paper) -> Paper:
+def _with_latest_withdrawal(paper: Paper, newest: Paper) -> Paper:
     return replace(paper, withdrawn=True, comment=newest.comment or newest.abstract) if newest.withdrawn else paper
 
 
@@ -92,20 +92,20 @@ def _newest(papers: Sequence[Paper]) -> Mapping[str, Paper]:
     return newest
 
 
-def _is_passing(answer: Answer) -> bool:
+def _is_temporary(answer: Answer) -> bool:
     return answer.status == _TOO_MANY or answer.status >= _BROKEN
 
 
-def _asked_for(answer: Answer, hold: Hold) -> float:
+def _pause_after(answer: Answer, slot: RequestSlot) -> float:
     after = retry_after(answer.headers)
-    return max(hold.pause, OVERLOADED_SECONDS if hold.pause else 0.0) if after is None else after
+    return max(slot.pause, OVERLOADED_SECONDS if slot.pause else 0.0) if after is None else after
 
 
-def _read(answer: Answer) -> atom.Feed:
+def _parse_answer(answer: Answer) -> atom.Feed:
     """What arXiv cannot do it says in a feed, with status 400 or, in older days, 200."""
     if answer.status not in (_OK, _BAD_REQUEST):
         raise SourceError(f"arXiv refused the request (status {answer.status})")
-    feed = atom.read(answer.content)
+    feed = atom.parse_feed(answer.content)
     if answer.status == _BAD_REQUEST:
         raise SourceError("arXiv did not understand the request", GapCategory.SOURCE_NOT_FOUND)
     return feed
@@ -113,27 +113,29 @@ def _read(answer: Answer) -> atom.Feed:
 
 MOST_WORDS: Final = 12
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
-_PAPERS: Final = """
+_NOT_CONTENT_WORDS: Final = """
     arxiv arxiv.org article articles author authors find literature paper papers preprint preprints published say says
 """
-_ABOUT: Final = frozenset(_PAPERS.split())
+_NOT_CONTENT: Final = frozenset(_NOT_CONTENT_WORDS.split())
 """Words about papers: every paper is one, and none says so."""
 
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words worth searching for, each once, without the ids of papers."""
-    words = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(folded(ArxivId.taken_out(text))))
-    return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS and word not in _ABOUT))[:MOST_WORDS]
+    words = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(folded(ArxivId.remove_from(text))))
+    return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS and word not in _NOT_CONTENT))[
+        :MOST_WORDS
+    ]
 
 
-def all_of(words: Sequence[str]) -> str:
-    return " AND ".join(map(_anywhere, words))
+def match_all(words: Sequence[str]) -> str:
+    return " AND ".join(map(_term, words))
 
 
-def any_of(words: Sequence[str]) -> str:
-    return " OR ".join(map(_anywhere, words))
+def match_any(words: Sequence[str]) -> str:
+    return " OR ".join(map(_term, words))
 
 
-def _anywhere(word: str) -> str:
-    """In any field. A compound is a phrase: its hyphen would be taken for an operator."""
+def _term(word: str) -> str:
+    """In any field. A compound is a phrase: its hyphen would be acquire for an operator."""
     return f"all:{word}" if word.isalnum() else 'all:"{}"'.format(" ".join(re.findall(r"[^\W_]+", word)))

@@ -1,4 +1,4 @@
-"""arXiv's answers: Atom, read with suspicion. Bytes in, papers out; an error is told by the document that it is."""
+"""arXiv's answers: Atom, parse_feed with suspicion. Bytes in, papers out; an error is told by the document that it is."""
 
 import re
 from dataclasses import dataclass
@@ -35,19 +35,19 @@ class Feed:
     total: int
 
 
-def read(content: bytes) -> Feed:
+def parse_feed(content: bytes) -> Feed:
     """The feed in these bytes. What is no feed, or is arXiv's way of saying no, is a `SourceError`."""
-    feed = _root(content)
+    feed = _parse_root(content)
     entries = feed.findall(f"{_ATOM}entry")
     for entry in entries:
         if _ERRORS in _text(entry, f"{_ATOM}id"):
-            said = one_line(_text(entry, f"{_ATOM}summary"), 200) or "without saying why"
-            raise SourceError(f"arXiv refused the request: {said}", GapCategory.SOURCE_NOT_FOUND)
-    found = [paper for entry in entries if (paper := _paper(entry)) is not None]
+            reason = one_line(_text(entry, f"{_ATOM}summary"), 200) or "without saying why"
+            raise SourceError(f"arXiv refused the request: {reason}", GapCategory.SOURCE_NOT_FOUND)
+    found = [paper for entry in entries if (paper := _parse_paper(entry)) is not None]
     return Feed(tuple(found), len(entries), _count(feed, "startIndex"), _count(feed, "totalResults"))
 
 
-def _root(content: bytes) -> etree._Element:
+def _parse_root(content: bytes) -> etree._Element:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(content.translate(None, _FORBIDDEN), parser)
@@ -58,10 +58,10 @@ def _root(content: bytes) -> etree._Element:
     return root
 
 
-def _paper(entry: etree._Element) -> Paper | None:
+def _parse_paper(entry: etree._Element) -> Paper | None:
     """The paper of an entry. One that cannot be named or dated costs itself, not its neighbours."""
     try:
-        name = ArxivId.parsed(_text(entry, f"{_ATOM}id"))
+        name = ArxivId.parse(_text(entry, f"{_ATOM}id"))
         submitted = date.fromisoformat(_text(entry, f"{_ATOM}published")[:10])
         updated = date.fromisoformat(_text(entry, f"{_ATOM}updated")[:10])
     except (InvalidInput, ValueError):
@@ -78,7 +78,7 @@ def _paper(entry: etree._Element) -> Paper | None:
         categories=tuple(one_line(str(each.get("term", "")), 50) for each in entry.findall(f"{_ATOM}category")),
         comment=comment,
         journal=one_line(_text(entry, f"{_ARXIV}journal_ref")),
-        doi=_doi(entry),
+        doi=_parse_doi(entry),
         withdrawn=is_withdrawn(comment, abstract),
         entry=etree.tostring(entry, encoding="utf-8", with_tail=False),
     )
@@ -89,10 +89,10 @@ def _authors(entry: etree._Element) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def _doi(entry: etree._Element) -> str:
+def _parse_doi(entry: etree._Element) -> str:
     """The first DOI: authors sometimes write two into the one field."""
-    written = one_line(_text(entry, f"{_ARXIV}doi")).split()
-    return written[0].strip(",;") if written else ""
+    value = one_line(_text(entry, f"{_ARXIV}doi")).split()
+    return value[0].strip(",;") if value else ""
 
 
 def _text(element: etree._Element, name: str) -> str:
@@ -101,31 +101,33 @@ def _text(element: etree._Element, name: str) -> str:
 
 
 def _count(feed: etree._Element, name: str) -> int:
-    written = _text(feed, f"{_SEARCH}{name}")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004
+    value = _text(feed, f"{_SEARCH}{name}")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0  # noqa: PLR2004
 
 
-_THING: Final = r"(?:paper|article|manuscript|submission|preprint|work|note|version|document|letter|report)"
-_TAKEN: Final = r"(?:withdrawn|retracted)"
-_TOLD: Final = re.compile(
-    rf"\b(?:this|the|our|present)\s+(?:\w+\s+)?{_THING}\s+(?:has\s+been|have\s+been|is|was)\s+(?:being\s+|now\s+)?{_TAKEN}\b"
-    rf"|\b(?:has|have)\s+been\s+{_TAKEN}\s+(?:by|from\s+arxiv|due|because|for|until|pending)\b"
-    rf"|\b{_TAKEN}\s+by\s+(?:the\s+|its\s+)?(?:\w+\s+)?(?:authors?|submitters?|arxiv|admin\w*)\b"
+_PUBLICATION: Final = r"(?:paper|article|manuscript|submission|preprint|work|note|version|document|letter|report)"
+_WITHDRAWN: Final = r"(?:withdrawn|retracted)"
+_STATEMENT: Final = re.compile(
+    rf"\b(?:this|the|our|present)\s+(?:\w+\s+)?{_PUBLICATION}\s+(?:has\s+been|have\s+been|is|was)\s+(?:being\s+|now\s+)?{_WITHDRAWN}\b"
+    rf"|\b(?:has|have)\s+been\s+{_WITHDRAWN}\s+(?:by|from\s+arxiv|due|because|for|until|pending)\b"
+    rf"|\b{_WITHDRAWN}\s+by\s+(?:the\s+|its\s+)?(?:\w+\s+)?(?:authors?|submitters?|arxiv|admin\w*)\b"
     r"|\b(?:i|we|the\s+authors?)\s+(?:have\s+|has\s+)?(?:withdrawn?|withdrew|retract(?:ed)?)\s+(?:this|the|our)\s+"
-    rf"(?:\w+\s+)?{_THING}\b",
+    rf"(?:\w+\s+)?{_PUBLICATION}\b",
     re.IGNORECASE,
 )
-_OPENS: Final = re.compile(rf"\W*(?:this\s+)?(?:{_THING}\s+)?(?:temporarily\s+)?{_TAKEN}\b", re.IGNORECASE)
-_NOT: Final = re.compile(r"\b(?:not|never)\s+(?:been\s+|be\s+)?(?:withdrawn|retracted)\b", re.IGNORECASE)
+_STARTS_WITH: Final = re.compile(
+    rf"\W*(?:this\s+)?(?:{_PUBLICATION}\s+)?(?:temporarily\s+)?{_WITHDRAWN}\b", re.IGNORECASE
+)
+_NEGATED: Final = re.compile(r"\b(?:not|never)\s+(?:been\s+|be\s+)?(?:withdrawn|retracted)\b", re.IGNORECASE)
 LONGEST_NOTICE: Final = 400
 """Characters. The abstract of a paper taken back says little else; a longer one may speak of other papers."""
 
 
 def is_withdrawn(comment: str, abstract: str) -> bool:
     """Whether these are the words of a paper that was taken back, not of one about papers taken back."""
-    if _NOT.search(comment):
+    if _NEGATED.search(comment):
         return False
-    if _OPENS.match(comment) or _TOLD.search(comment):
+    if _STARTS_WITH.match(comment) or _STATEMENT.search(comment):
         return True
     opening = abstract[:LONGEST_NOTICE]
-    return bool(_TOLD.match(opening.lstrip()) or (len(abstract) <= LONGEST_NOTICE and _TOLD.search(abstract)))
+    return bool(_STATEMENT.match(opening.lstrip()) or (len(abstract) <= LONGEST_NOTICE and _STATEMENT.search(abstract)))

@@ -4,29 +4,29 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from marchwarden.core.notebook import Document, Link
-from marchwarden.researchers.arxiv.fulltext import Whole
+from marchwarden.researchers.arxiv.fulltext import PaperText
 from marchwarden.researchers.arxiv.models import SOURCE, Paper
-from marchwarden.researchers.arxiv.references import references
-from marchwarden.researchers.arxiv.sections import sections
+from marchwarden.researchers.arxiv.references import find_references
+from marchwarden.researchers.arxiv.sections import find_sections
 from marchwarden.text.sanitize import one_line
 
 
-def paper_in_full(paper: Paper, whole: Whole) -> Document:
+def full_text_document(paper: Paper, paper_text: PaperText) -> Document:
     """The paper's own text. A PDF is located by its pages, an HTML page by its sections."""
-    extracted = whole.extracted
-    document = extracted.document(SOURCE, paper.id.locator, whole.content)
-    marked = replace(document, marks=document.marks or sections(extracted.text))
-    return _described(marked, paper, references(paper, extracted.text, extracted.links))
+    extracted = paper_text.extracted
+    document = extracted.document(SOURCE, paper.id.locator, paper_text.content)
+    marked = replace(document, marks=document.marks or find_sections(extracted.text))
+    return _with_metadata(marked, paper, find_references(paper, extracted.text, extracted.links))
 
 
-def abstract_of(paper: Paper) -> Document:
+def abstract_document(paper: Paper) -> Document:
     """What arXiv says about the paper: its abstract, and who wrote and printed it. The content is arXiv's own entry."""
-    text = "\n\n".join(_told(paper))
+    text = "\n\n".join(_abstract_lines(paper))
     document = Document(SOURCE, paper.id.locator, paper.entry, text, media_type="application/atom+xml")
-    return _described(replace(document, marks=sections(text)), paper, references(paper, text))
+    return _with_metadata(replace(document, marks=find_sections(text)), paper, find_references(paper, text))
 
 
-def _told(paper: Paper) -> Iterable[str]:
+def _abstract_lines(paper: Paper) -> Iterable[str]:
     yield paper.title
     yield "Abstract"
     yield paper.abstract
@@ -39,7 +39,7 @@ def _told(paper: Paper) -> Iterable[str]:
     yield from (f"{name}: {line}." for name, line in lines.items() if line)
 
 
-def _described(document: Document, paper: Paper, links: tuple[Link, ...]) -> Document:
+def _with_metadata(document: Document, paper: Paper, links: tuple[Link, ...]) -> Document:
     return replace(
         document,
         title=paper.citation,

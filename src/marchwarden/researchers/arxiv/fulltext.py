@@ -12,19 +12,19 @@ from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
 from marchwarden.fetching.retry import TransientError
-from marchwarden.researchers.arxiv.models import Paper, Places
-from marchwarden.researchers.arxiv.rate_limit import Turn
+from marchwarden.researchers.arxiv.models import Endpoints, Paper
+from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 from marchwarden.text.words import WordStemmer
 
 HTML_SINCE: Final = date(2023, 12, 1)
 """Versions submitted since then have an HTML page, if their TeX could be turned into one."""
 _BEGINNING: Final = 4_000
-_OF_THE_TITLE: Final = 0.6
+_TITLE_SHARE: Final = 0.6
 _ANCHOR: Final = re.compile(rb"<a\b([^<>]{0,800})>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Whole:
+class PaperText:
     """A paper in full: the bytes as they came, and their text."""
 
     content: bytes = field(repr=False)
@@ -32,16 +32,16 @@ class Whole:
 
 
 class FullText:
-    """Fetches and reads papers, one at a time and in turn with all other processes."""
+    """Fetches and reads papers, one at a time and in limiter with all other processes."""
 
-    def __init__(self, fetcher: Fetcher, turn: Turn, extractor: Extractor, places: Places) -> None:
+    def __init__(self, fetcher: Fetcher, limiter: RateLimiter, extractor: Extractor, endpoints: Endpoints) -> None:
         self._fetcher = fetcher
-        self._turn = turn
+        self._limiter = limiter
         self._extractor = extractor
-        self._places = places
+        self._endpoints = endpoints
         self._stems = WordStemmer()
 
-    async def of(self, paper: Paper) -> Whole:
+    async def fetch(self, paper: Paper) -> PaperText:
         """The paper in the best form there is; raises the `SourceError` of the last form tried."""
         if paper.updated >= HTML_SINCE:
             try:
@@ -57,46 +57,46 @@ class FullText:
     def close(self) -> None:
         self._extractor.close()
 
-    async def _html(self, paper: Paper) -> Whole:
-        page = await self._fetched(f"{self._places.pages}/html/{paper.id}")
-        extracted = await self._read(_ANCHOR.sub(_outward, page.content), "paper.html")
-        if extracted.media_type != "text/html" or not self._is_about(paper, extracted):
+    async def _html(self, paper: Paper) -> PaperText:
+        page = await self._get(f"{self._endpoints.pages}/html/{paper.id}")
+        extracted = await self._extract(_ANCHOR.sub(_drop_internal_anchor, page.content), "paper.html")
+        if extracted.media_type != "text/html" or not self._has_title(paper, extracted):
             raise SourceError("arXiv's page is not the paper's own", GapCategory.SOURCE_NOT_FOUND)
-        return Whole(page.content, extracted)
+        return PaperText(page.content, extracted)
 
-    async def _pdf(self, paper: Paper) -> Whole:
-        page = await self._fetched(f"{self._places.pages}/pdf/{paper.id}")
-        extracted = await self._read(page.content, "paper.pdf")
+    async def _pdf(self, paper: Paper) -> PaperText:
+        page = await self._get(f"{self._endpoints.pages}/pdf/{paper.id}")
+        extracted = await self._extract(page.content, "paper.pdf")
         if extracted.media_type != "application/pdf":
             raise SourceError("arXiv sent something else in place of the PDF")
-        return Whole(page.content, extracted)
+        return PaperText(page.content, extracted)
 
-    async def _fetched(self, address: str) -> Page:
-        async with self._turn.taken() as hold:
+    async def _get(self, address: str) -> Page:
+        async with self._limiter.acquire() as slot:
             try:
                 page = await self._fetcher.get(address)
             except TransientError as error:
-                hold.postpone(error.after or 0.0)
+                slot.postpone(error.after or 0.0)
                 raise
-        if not self._places.serves(page.url):
+        if not self._endpoints.serves(page.url):
             raise SourceError("the paper's address led away from arXiv", GapCategory.SOURCE_NOT_FOUND)
         return page
 
-    async def _read(self, content: bytes, name: str) -> Extracted:
+    async def _extract(self, content: bytes, name: str) -> Extracted:
         try:
             # Reading is bounded by the extractor itself; a run that is over does not wait for it.
             return await to_thread.run_sync(self._extractor.extract, content, name, abandon_on_cancel=True)
         except Unreadable as error:
             raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
 
-    def _is_about(self, paper: Paper, extracted: Extracted) -> bool:
+    def _has_title(self, paper: Paper, extracted: Extracted) -> bool:
         """Whether the page begins with the paper's title: a notice or a captcha does not."""
         wanted = set(self._stems.of(paper.title))
-        said = set(self._stems.of(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
-        return len(wanted & said) >= _OF_THE_TITLE * len(wanted)
+        present = set(self._stems.of(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
+        return len(wanted & present) >= _TITLE_SHARE * len(wanted)
 
 
-def _outward(anchor: re.Match[bytes]) -> bytes:
-    """The anchor, unless it leads into a page: a paragraph full of `[12]` would be taken for a menu."""
+def _drop_internal_anchor(anchor: re.Match[bytes]) -> bytes:
+    """The anchor, unless it leads into a page: a paragraph full of `[12]` would be acquire for a menu."""
     address = anchor[1].partition(b'href="')[2].partition(b'"')[0]
     return b"" if b"#" in address else anchor[0]

@@ -1,4 +1,4 @@
-"""ArxivId: how a paper is named. Knows how a name is written, never whether there is such a paper."""
+"""ArxivId: how a paper is named. Knows how a name is text, never whether there is such a paper."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _ID: Final = re.compile(
     r"(?: ?v(?P<version>[1-9]\d{0,2}))?(?![\w-]|\.\d)",
     re.IGNORECASE | re.ASCII,
 )
-_AROUND: Final = re.compile(
+_WRAPPED: Final = re.compile(
     r"(?:arxiv\s*:\s*|(?:https?://)?(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://doi\.org/)?10\.48550/arxiv\.)?"
     r"(?P<id>[^\s?#]+?)(?:\.pdf)?(?:[?#].*)?",
     re.IGNORECASE | re.ASCII,
@@ -39,33 +39,31 @@ class ArxivId:
     version: int | None = None
 
     @classmethod
-    def parsed(cls, written: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """The id a person wrote, alone or as an address; raises `InvalidInput` for anything else."""
-        around = _AROUND.fullmatch(written.strip())
-        match = _ID.fullmatch(around["id"]) if around else None
+        wrapped = _WRAPPED.fullmatch(text.strip())
+        match = _ID.fullmatch(wrapped["id"]) if wrapped else None
         if match is None:
-            raise InvalidInput(
-                f"{written!r} is not an arXiv id; they look like 2104.12255, 2104.12255v2 or math/0309136"
-            )
-        return cls._of(match)
+            raise InvalidInput(f"{text!r} is not an arXiv id; they look like 2104.12255, 2104.12255v2 or math/0309136")
+        return cls._from_match(match)
 
     @classmethod
-    def found_in(cls, text: str) -> tuple[Self, ...]:
+    def find_all(cls, text: str) -> tuple[Self, ...]:
         """Every id a text names, each once."""
-        return tuple(dict.fromkeys(cls._matches(text)))
+        return tuple(dict.fromkeys(cls._find_iter(text)))
 
     @classmethod
-    def _matches(cls, text: str) -> Iterator[Self]:
+    def _find_iter(cls, text: str) -> Iterator[Self]:
         for match in _ID.finditer(text):
-            yield cls._of(match)
+            yield cls._from_match(match)
 
     @classmethod
-    def _of(cls, match: re.Match[str]) -> Self:
+    def _from_match(cls, match: re.Match[str]) -> Self:
         old = f"{str(match['archive']).lower().replace(' ', '-')}/{match['old']}"
         return cls(match["new"] or old, int(match["version"]) if match["version"] else None)
 
     @staticmethod
-    def taken_out(text: str) -> str:
+    def remove_from(text: str) -> str:
         """The text without the ids in it."""
         return _ID.sub(" ", text)
 

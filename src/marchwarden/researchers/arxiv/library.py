@@ -24,7 +24,7 @@ MOST_PASSAGES: Final = 200
 MOST_PAPERS: Final = 30
 _NAME: Final = "library.sqlite"
 _WAIT_SECONDS: Final = 5.0
-_TITLE_COUNTS: Final = 3.0
+_TITLE_WEIGHT: Final = 3.0
 _PAPER: Final = TypeAdapter(Paper)
 _DOCUMENT: Final = TypeAdapter(Document)
 _FIELDS: Final = TypeAdapter(dict[str, object])
@@ -48,7 +48,7 @@ _SCHEMA: Final = (
 
 
 @dataclass(frozen=True)
-class Kept:
+class LibraryPaper:
     """A paper of the library, when it was added, and what its text comes from."""
 
     paper: Paper
@@ -59,7 +59,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Shelved:
+class LibraryHit:
     """A paper that a search met, and its best passage."""
 
     paper: Paper
@@ -82,15 +82,15 @@ class Library:
         ]
         described = _DOCUMENT.dump_json(document, exclude=_BODIES).decode()
         row = (paper.id.number, _PAPER.dump_json(replace(paper, entry=b"")).decode(), described, *hashes, _now())
-        with self._opened(create=True) as database:
+        with self._transaction(create=True) as database:
             database.execute("DELETE FROM passages WHERE number = ?", (paper.id.number,))
             database.execute("INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?, ?, ?)", row)
             database.executemany("INSERT INTO passages VALUES (?, ?, ?)", passages)
 
     def remove(self, name: ArxivId) -> bool:
         """Whether it was there. Its bodies go too, unless another paper has the same."""
-        with self._opened() as database:
-            kept = _one(database, name)
+        with self._transaction() as database:
+            kept = _find_row(database, name)
             if kept is None:
                 return False
             database.execute("DELETE FROM passages WHERE number = ?", (name.number,))
@@ -100,23 +100,23 @@ class Library:
             self._archive.path(body).unlink(missing_ok=True)
         return True
 
-    def papers(self) -> Sequence[Kept]:
+    def papers(self) -> Sequence[LibraryPaper]:
         """Everything there is, the latest addition first."""
-        with self._opened() as database:
+        with self._transaction() as database:
             rows = database.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY added DESC, number").fetchall()  # noqa: S608 - our own columns
-        return [_kept(row) for row in rows]
+        return [_parse_row(row) for row in rows]
 
-    def kept(self, name: ArxivId) -> Kept | None:
+    def find(self, name: ArxivId) -> LibraryPaper | None:
         """The paper of that name; with a version, that version alone."""
-        with self._opened() as database:
-            found = _one(database, name)
+        with self._transaction() as database:
+            found = _find_row(database, name)
         return found if found and name.version in (None, found.paper.id.version) else None
 
     def document(self, name: ArxivId) -> Document | None:
         """What was read of the paper when it was added; None where it is not here, or its bodies are damaged."""
-        with self._opened() as database:
+        with self._transaction() as database:
             row = database.execute("SELECT document FROM papers WHERE number = ?", (name.number,)).fetchone()
-        kept = self.kept(name)
+        kept = self.find(name)
         if row is None or kept is None:
             return None
         try:
@@ -124,30 +124,32 @@ class Library:
                 "content": self._archive.load(kept.content_hash),
                 "text": self._archive.load(kept.text_hash).decode(),
             }
-            return _DOCUMENT.validate_python({**_described(row[0]), **bodies})
+            return _DOCUMENT.validate_python({**_document_fields(row[0]), **bodies})
         except ArchiveDamaged:
             return None
 
-    def search(self, words: Sequence[str]) -> Sequence[Shelved]:
+    def search(self, words: Sequence[str]) -> Sequence[LibraryHit]:
         """The papers with the best passages for any of the words, best first."""
         # A quotation mark would end the word, a zero the whole query.
-        asked = " OR ".join(f'"{word}"' for word in words if not {'"', "\0"} & set(word))
-        if not asked:
+        match = " OR ".join(f'"{word}"' for word in words if not {'"', "\0"} & set(word))
+        if not match:
             return ()
-        with self._opened() as database:
+        with self._transaction() as database:
             rows = database.execute(
                 "SELECT number, words FROM passages WHERE passages MATCH ?"
                 " ORDER BY bm25(passages, 0, ?, 1), rowid LIMIT ?",
-                (asked, _TITLE_COUNTS, MOST_PASSAGES),
+                (match, _TITLE_WEIGHT, MOST_PASSAGES),
             ).fetchall()
             best: dict[str, str] = {}
             for number, passage in rows:
                 best.setdefault(number, passage)
-            found = [(_one(database, ArxivId(number)), passage) for number, passage in [*best.items()][:MOST_PAPERS]]
-        return [Shelved(kept.paper, passage) for kept, passage in found if kept]
+            found = [
+                (_find_row(database, ArxivId(number)), passage) for number, passage in [*best.items()][:MOST_PAPERS]
+            ]
+        return [LibraryHit(kept.paper, passage) for kept, passage in found if kept]
 
     @contextmanager
-    def _opened(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """One transaction. A library nobody added to is an empty one, and looking at it leaves nothing behind."""
         path = self.folder / _NAME
         try:
@@ -165,18 +167,18 @@ class Library:
 _COLUMNS: Final = "paper, added, document, content_hash, text_hash"
 
 
-def _one(database: sqlite3.Connection, name: ArxivId) -> Kept | None:
+def _find_row(database: sqlite3.Connection, name: ArxivId) -> LibraryPaper | None:
     row = database.execute(f"SELECT {_COLUMNS} FROM papers WHERE number = ?", (name.number,)).fetchone()  # noqa: S608 - our own columns
-    return _kept(row) if row else None
+    return _parse_row(row) if row else None
 
 
-def _kept(row: tuple[str, str, str, str, str]) -> Kept:
+def _parse_row(row: tuple[str, str, str, str, str]) -> LibraryPaper:
     paper, added, document, content_hash, text_hash = row
-    media_type = str(_described(document).get("media_type", ""))
-    return Kept(_PAPER.validate_json(paper), datetime.fromisoformat(added), media_type, content_hash, text_hash)
+    media_type = str(_document_fields(document).get("media_type", ""))
+    return LibraryPaper(_PAPER.validate_json(paper), datetime.fromisoformat(added), media_type, content_hash, text_hash)
 
 
-def _described(document: str) -> dict[str, object]:
+def _document_fields(document: str) -> dict[str, object]:
     return _FIELDS.validate_json(document)
 
 

@@ -46,7 +46,7 @@ class Paper:
     @property
     def citation(self) -> str:
         """`Scour at the piers (Okoye and Brandt, 2020)`."""
-        return cited(self.title, self.authors, self.updated.year)
+        return format_citation(self.title, self.authors, self.updated.year)
 
     @property
     def published_doi(self) -> str:
@@ -60,7 +60,7 @@ class Paper:
 
 
 @dataclass(frozen=True)
-class Places:
+class Endpoints:
     """Where arXiv is asked and read, and how long we wait between two requests."""
 
     api: str = _OWN_API
@@ -68,12 +68,12 @@ class Places:
     seconds: float = POLITE_SECONDS
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Self:
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """What the environment says. Only a mirror may be asked more often than arXiv itself allows."""
-        api = _address(environ.get(API_URL) or _OWN_API, API_URL)
-        pages = _address(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
-        floor = POLITE_SECONDS if any(map(_is_own, (api, pages))) else 0.0
-        return cls(_written(api), _written(pages), max(_seconds(environ.get(SECONDS)), floor))
+        api = _parse_url(environ.get(API_URL) or _OWN_API, API_URL)
+        pages = _parse_url(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
+        floor = POLITE_SECONDS if any(map(_is_arxiv, (api, pages))) else 0.0
+        return cls(_without_slash(api), _without_slash(pages), max(_parse_seconds(environ.get(SECONDS)), floor))
 
     @property
     def api_host(self) -> str:
@@ -86,7 +86,7 @@ class Places:
     def serves(self, address: str) -> bool:
         """Whether an address belongs to where papers are read, or to arXiv itself."""
         target = parsed(address)
-        return target.authority == self.pages_host or _is_own(target)
+        return target.authority == self.pages_host or _is_arxiv(target)
 
 
 def library_folder(environ: Mapping[str, str]) -> Path:
@@ -94,24 +94,24 @@ def library_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
 
 
-def _address(written: str, variable: str) -> Url:
+def _parse_url(text: str, variable: str) -> Url:
     try:
-        return parsed(written)
+        return parsed(text)
     except SourceError as error:
         raise InvalidInput(f"{variable} is not the address of a web service") from error
 
 
-def _written(target: Url) -> str:
+def _without_slash(target: Url) -> str:
     return str(target).rstrip("/")
 
 
-def _is_own(target: Url) -> bool:
+def _is_arxiv(target: Url) -> bool:
     return target.host == _OWN_HOST or target.host.endswith(f".{_OWN_HOST}")
 
 
-def _seconds(written: str | None) -> float:
+def _parse_seconds(text: str | None) -> float:
     try:
-        seconds = float(written or POLITE_SECONDS)
+        seconds = float(text or POLITE_SECONDS)
     except ValueError as error:
         raise InvalidInput(f"{SECONDS} is not a number of seconds") from error
     if not 0 <= seconds <= 60:  # noqa: PLR2004 - a minute
@@ -119,26 +119,28 @@ def _seconds(written: str | None) -> float:
     return seconds
 
 
-_BODIES: Final = frozenset({"collaboration", "collaborations", "consortium", "team", "group", "project", "committee"})
-_TAILS: Final = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
+_GROUP_NAMES: Final = frozenset(
+    {"collaboration", "collaborations", "consortium", "team", "group", "project", "committee"}
+)
+_NAME_SUFFIXES: Final = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
 _PAIR: Final = 2
 
 
-def cited(title: str, authors: Sequence[str], year: int) -> str:
+def format_citation(title: str, authors: Sequence[str], year: int) -> str:
     """`Title (Okoye and Brandt, 2020)`; of three and more authors the first stands for all."""
-    families = [family(name) for name in authors]
-    if not families:
+    names = [family_name(name) for name in authors]
+    if not names:
         return f"{title} ({year})"
-    who = " and ".join(families) if len(families) <= _PAIR else f"{families[0]} et al."
+    who = " and ".join(names) if len(names) <= _PAIR else f"{names[0]} et al."
     return f"{title} ({who}, {year})"
 
 
-def family(name: str) -> str:
-    """The family name with its particles: `de With` of `Peter H. N. de With`. A body of people keeps its whole name."""
+def family_name(name: str) -> str:
+    """The family_name name with its particles: `de With` of `Peter H. N. de With`. A body of people keeps its whole name."""
     words = name.split()
-    if len(words) < _PAIR or words[-1].casefold() in _BODIES:
+    if len(words) < _PAIR or words[-1].casefold() in _GROUP_NAMES:
         return name
-    end = len(words) - (words[-1].casefold() in _TAILS)
+    end = len(words) - (words[-1].casefold() in _NAME_SUFFIXES)
     start = end - 1
     while start > 1 and words[start - 1].islower():
         start -= 1

@@ -1,4 +1,4 @@
-"""Turn: one request at a time, and a pause after it, for every process on this machine. Knows no HTTP.
+"""RateLimiter: one request at a time, and a pause after it, for every process on this machine. Knows no HTTP.
 
 The lock dies with its process, however that dies; when the next request may be made is written into the locked file.
 """
@@ -19,12 +19,12 @@ from marchwarden.fetching import OpenGate, RequestGate
 
 LONGEST_PAUSE: Final = 120.0
 """What a service may ask for at most. A longer wait in the file was written before the machine was last started."""
-_LOOK_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 SERVICE: Final = "arxiv"
 
 
 @dataclass
-class Hold:
+class RequestSlot:
     """A turn that is held. `pause` is how long everybody keeps away when it ends."""
 
     pause: float
@@ -34,7 +34,7 @@ class Hold:
         self.pause = min(max(self.pause, seconds), LONGEST_PAUSE)
 
 
-class Turn:
+class RateLimiter:
     """The queue for one service. `clock` must be one that all processes of the machine share."""
 
     def __init__(
@@ -49,70 +49,70 @@ class Turn:
         self._path = path
         self._seconds = seconds
         self._clock = clock
-        self._here = anyio.Lock()
+        self._local_lock = anyio.Lock()
 
     @asynccontextmanager
-    async def taken(self) -> AsyncIterator[Hold]:
-        """Wait for a turn and hold it until the end of the block; in this process, first come, first served.
+    async def acquire(self) -> AsyncIterator[RequestSlot]:
+        """Wait for a turn and slot it until the end of the block; in this process, first come, first served.
 
         The pause is counted from the end, so that no request arrives sooner after the one before, however long that
         one was on its way.
         """
-        async with self._here, self._gate.at(SERVICE):
-            descriptor = self._opened()
+        async with self._local_lock, self._gate.at(SERVICE):
+            descriptor = self._open_file()
             try:
                 await self._lock(descriptor)
                 await self._wait(descriptor)
-                hold = Hold(self._seconds)
+                slot = RequestSlot(self._seconds)
                 # Whoever is killed while it asks has asked.
-                self._note(descriptor, hold)
+                self._write_next_time(descriptor, slot)
                 try:
-                    yield hold
+                    yield slot
                 finally:
-                    self._note(descriptor, hold)
+                    self._write_next_time(descriptor, slot)
             finally:
                 os.close(descriptor)
 
-    def _opened(self) -> int:
+    def _open_file(self) -> int:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            told = "arXiv is not asked, because its turns cannot be kept on disk"
-            raise SourceError(f"{told}: {error.strerror}") from error
+            detail = "arXiv is not asked, because its turns cannot be kept on disk"
+            raise SourceError(f"{detail}: {error.strerror}") from error
 
     async def _lock(self, descriptor: int) -> None:
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                _refuse_if_late(_LOOK_SECONDS)
-                await anyio.sleep(_LOOK_SECONDS)
+                _raise_if_past_deadline(_POLL_SECONDS)
+                await anyio.sleep(_POLL_SECONDS)
             else:
                 return
 
     async def _wait(self, descriptor: int) -> None:
-        left = _noted(descriptor) - self._clock()
+        left = _read_next_time(descriptor) - self._clock()
         left = self._seconds if left > LONGEST_PAUSE else left
         if left > 0:
-            _refuse_if_late(left)
+            _raise_if_past_deadline(left)
             await anyio.sleep(left)
 
-    def _note(self, descriptor: int, hold: Hold) -> None:
+    def _write_next_time(self, descriptor: int, slot: RequestSlot) -> None:
         try:
-            os.pwrite(descriptor, f"{self._clock() + hold.pause:020.6f}\n".encode(), 0)
+            os.pwrite(descriptor, f"{self._clock() + slot.pause:020.6f}\n".encode(), 0)
         except OSError as error:
             raise SourceError(f"arXiv's turn could not be noted on disk: {error.strerror}") from error
 
 
-def _noted(descriptor: int) -> float:
+def _read_next_time(descriptor: int) -> float:
     try:
         return float(os.pread(descriptor, 64, 0))
     except (OSError, ValueError):
         return 0.0
 
 
-def _refuse_if_late(seconds: float) -> None:
+def _raise_if_past_deadline(seconds: float) -> None:
     """Waiting in vain helps nobody, least of all whoever is next."""
     if anyio.current_time() + seconds >= anyio.current_effective_deadline():
         raise SourceError(

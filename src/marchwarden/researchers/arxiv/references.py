@@ -15,38 +15,38 @@ _ARXIV: Final = re.compile(r"(?:arxiv\s*:\s*|arxiv\.org/(?:abs|pdf|html)/)([\w./
 _PAGE: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
-def references(paper: Paper, text: str, links: Iterable[Link] = ()) -> tuple[Link, ...]:
+def find_references(paper: Paper, text: str, links: Iterable[Link] = ()) -> tuple[Link, ...]:
     """Where the paper leads, each place once: first to itself in print, then to what it cites, then elsewhere."""
     found: dict[str, Link] = {}
-    for link in (*_printed(paper), *_linked(links), *_written(text)):
+    for link in (*_journal_version(paper), *_from_links(links), *_from_text(text)):
         found.setdefault(link.url.casefold(), link)
     own = f"{ADDRESS}/abs/{paper.id.number}".casefold()
     return tuple(link for url, link in found.items() if not url.startswith(own))[:MOST_LINKS]
 
 
-def _printed(paper: Paper) -> Iterator[Link]:
+def _journal_version(paper: Paper) -> Iterator[Link]:
     if paper.published_doi:
         yield Link(f"https://doi.org/{paper.published_doi}", paper.journal)
 
 
-def _linked(links: Iterable[Link]) -> Iterator[Link]:
+def _from_links(links: Iterable[Link]) -> Iterator[Link]:
     """The page's own links; those within arXiv only where they lead to a paper."""
     for link in links:
         if "arxiv.org/" in link.url.casefold():
-            yield from (Link(name.latest.locator, link.text) for name in ArxivId.found_in(link.url))
+            yield from (Link(name.latest.locator, link.text) for name in ArxivId.find_all(link.url))
         elif _PAGE.match(link.url):
             yield link
 
 
-def _written(text: str) -> Iterator[Link]:
+def _from_text(text: str) -> Iterator[Link]:
     for match in _ARXIV.finditer(text):
-        for name in ArxivId.found_in(match[1].rstrip(".")):
+        for name in ArxivId.find_all(match[1].rstrip(".")):
             yield Link(name.latest.locator, match[0])
     for match in _DOI.finditer(text):
-        yield Link(f"https://doi.org/{_without_tail(match[0])}", match[0])
+        yield Link(f"https://doi.org/{_strip_punctuation(match[0])}", match[0])
 
 
-def _without_tail(doi: str) -> str:
+def _strip_punctuation(doi: str) -> str:
     doi = doi.rstrip(".,;:<>")
     while doi.endswith(")") and doi.count("(") < doi.count(")"):
         doi = doi[:-1].rstrip(".,;:<>")

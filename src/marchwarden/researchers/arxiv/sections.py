@@ -18,22 +18,22 @@ _NAMED: Final = {
     "bibliography": "bib",
     "acknowledgements": "acknowledgements",
 }
-_MISSED: Final = 2
+_MAX_STEP: Final = 2
 _LEVELS: Final = ("S", ".SS", ".SSS")
 
 
-def sections(text: str) -> tuple[Mark, ...]:
+def find_sections(text: str) -> tuple[Mark, ...]:
     """Where each section begins. A number is a heading's only where it is the next one: tables have numbers too."""
     marks: list[Mark] = []
-    reached: tuple[int, ...] = (0,)
+    last_seen: tuple[int, ...] = (0,)
     for start, line in _headings(text):
         numbered = _NUMBERED.fullmatch(line)
         if numbered:
             number = tuple(map(int, numbered[1].split(".")))
-            if _follows(number, reached):
-                reached = number
+            if _may_follow(number, last_seen):
+                last_seen = number
                 marks.append(Mark(start, _fragment(number)))
-        elif fragment := _other(line):
+        elif fragment := _unnumbered(line):
             marks.append(Mark(start, fragment))
     return tuple(marks)
 
@@ -47,19 +47,19 @@ def _headings(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _follows(number: tuple[int, ...], reached: tuple[int, ...]) -> bool:
+def _may_follow(number: tuple[int, ...], last_seen: tuple[int, ...]) -> bool:
     """Whether a section may come next: the first one below, or the next at any level, one of which may be lost."""
     *above, last = number
-    if len(number) > len(reached):
-        return tuple(above) == reached and last <= _MISSED
-    before = reached[len(above)]
-    return tuple(above) == reached[: len(above)] and before < last <= before + _MISSED
+    if len(number) > len(last_seen):
+        return tuple(above) == last_seen and last <= _MAX_STEP
+    before = last_seen[len(above)]
+    return tuple(above) == last_seen[: len(above)] and before < last <= before + _MAX_STEP
 
 
 def _fragment(number: tuple[int, ...]) -> str:
     return "".join(f"{level}{part}" for level, part in zip(_LEVELS, number, strict=False))
 
 
-def _other(line: str) -> str:
+def _unnumbered(line: str) -> str:
     lettered = _LETTERED.fullmatch(line)
     return f"A{ord(lettered[1].upper()) - ord('A') + 1}" if lettered else _NAMED.get(line.casefold(), "")

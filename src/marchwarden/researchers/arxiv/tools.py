@@ -12,27 +12,27 @@ from marchwarden.contract import Depth, GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError, StorageError
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.arxiv.api import ArxivApi, all_of, any_of, content_words
-from marchwarden.researchers.arxiv.documents import abstract_of, paper_in_full
+from marchwarden.researchers.arxiv.api import ArxivApi, content_words, match_all, match_any
+from marchwarden.researchers.arxiv.documents import abstract_document, full_text_document
 from marchwarden.researchers.arxiv.fulltext import FullText
 from marchwarden.researchers.arxiv.identifiers import ArxivId
-from marchwarden.researchers.arxiv.library import Library, Shelved
-from marchwarden.researchers.arxiv.models import SOURCE, Paper, Places
+from marchwarden.researchers.arxiv.library import Library, LibraryHit
+from marchwarden.researchers.arxiv.models import SOURCE, Endpoints, Paper
 from marchwarden.text.sanitize import one_line
 from marchwarden.text.words import WordStemmer
 
 PAPERS_AT: Final = {Depth.SHALLOW: 15, Depth.BALANCED: 30, Depth.DEEP: 60}
-WORTH_READING: Final = 0.3
+MIN_WORD_SHARE: Final = 0.3
 """The share of a query's words that a title and abstract must hold: arXiv counts a single word as an answer."""
-FEW: Final = 5
+FEW_PAPERS: Final = 5
 """arXiv looks into abstracts, not papers: when so few hold every word, one that lacks a word may hold the answer."""
 SEARCH_SECONDS: Final = 25.0
 """Less than a run waits for a search: what the library holds is not lost with an arXiv that hangs."""
 FULL_TEXT_SECONDS: Final = 22.0
-"""For a full text and its turn. What takes longer is quoted from its abstract, which is here already."""
+"""For a full text and its turn. What takes longer is quoted from its abstract, which is existing already."""
 MOST_KNOWN: Final = 2_000
-_EACH_RANK: Final = 0.98
-_WITHDRAWN: Final = 0.1
+_RANK_FACTOR: Final = 0.98
+_WITHDRAWN_FACTOR: Final = 0.1
 _HOST: Final = "arxiv.org"
 
 
@@ -44,15 +44,15 @@ class ArxivSource:
         api: ArxivApi,
         full_text: FullText,
         library: Library,
-        places: Places,
+        endpoints: Endpoints,
     ) -> None:
         self.library = library
         self._api = api
         self._full_text = full_text
-        self._places = places
+        self._endpoints = endpoints
         self._stems = WordStemmer()
         self._known: OrderedDict[str, Paper] = OrderedDict()
-        self._remarks: dict[str, str] = {}
+        self._notices: dict[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -60,10 +60,10 @@ class ArxivSource:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        return {"api": self._places.api, "pages": self._places.pages}
+        return {"api": self._endpoints.api, "pages": self._endpoints.pages}
 
     async def ready(self, tell: StatusCallback) -> None:
-        self._remarks.clear()
+        self._notices.clear()
         await to_thread.run_sync(self._full_text.warm)
         await tell("arXiv is searched, and the papers of the local library")
 
@@ -76,21 +76,21 @@ class ArxivSource:
     async def search(self, query: Query) -> Sequence[Hit]:
         """The papers that fit, best first. Without arXiv the library alone is searched, and that is told."""
         _refuse_filtered(query)
-        names, words = ArxivId.found_in(query.text), content_words(query.text)
-        shelved = await to_thread.run_sync(self._shelved, names, words)
+        names, words = ArxivId.find_all(query.text), content_words(query.text)
+        library_hits = await to_thread.run_sync(self._search_library, names, words)
         try:
-            found = await self._in_time(names, words, PAPERS_AT[query.depth])
+            found = await self._search_in_time(names, words, PAPERS_AT[query.depth])
         except SourceError as error:
-            if not shelved:
+            if not library_hits:
                 raise
-            self._remarks["arxiv"] = f"arXiv could not be asked, only the local library was searched: {error.detail}"
+            self._notices["arxiv"] = f"arXiv could not be asked, only the local library was searched: {error.detail}"
             found = ()
-        return self._hits(found, shelved, () if names and found else words)
+        return self._rank(found, library_hits, () if names and found else words)
 
     async def fetch(self, hit: Hit) -> Document:
         """The paper behind a hit: from the library, or in full, or at least its abstract. None that was taken back."""
         try:
-            name = ArxivId.parsed(hit.locator)
+            name = ArxivId.parse(hit.locator)
         except InvalidInput as error:
             raise SourceError("it is not a paper of arXiv", GapCategory.SOURCE_NOT_FOUND) from error
         known = self._known.get(str(name))
@@ -101,7 +101,7 @@ class ArxivSource:
 
     async def paper(self, name: ArxivId) -> Paper:
         """What arXiv says about a paper."""
-        found = await self._api.named([name])
+        found = await self._api.papers_by_id([name])
         if not found:
             raise SourceError(f"arXiv has no paper {name}", GapCategory.SOURCE_NOT_FOUND)
         self._remember(found)
@@ -113,38 +113,38 @@ class ArxivSource:
         why = f"there was no time for it within {seconds:g} s"
         with anyio.move_on_after(seconds):
             try:
-                return paper_in_full(paper, await self._full_text.of(paper))
+                return full_text_document(paper, await self._full_text.fetch(paper))
             except SourceError as error:
                 why = error.detail
-        self._remarks[str(paper.id)] = f"arXiv:{paper.id} was read by its abstract alone: {one_line(why)}"
-        return abstract_of(paper)
+        self._notices[str(paper.id)] = f"arXiv:{paper.id} was read by its abstract alone: {one_line(why)}"
+        return abstract_document(paper)
 
     def notices(self) -> Sequence[str]:
-        return tuple(self._remarks.values())
+        return tuple(self._notices.values())
 
     def close(self) -> None:
         """Let go of processes. The source may be used again, and starts what it needs."""
         self._full_text.close()
 
-    async def _in_time(self, names: Sequence[ArxivId], words: Sequence[str], most: int) -> Sequence[Paper]:
+    async def _search_in_time(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
         with anyio.move_on_after(SEARCH_SECONDS):
-            return await self._found(names, words, most)
+            return await self._search_arxiv(names, words, limit)
         raise SourceError(f"arXiv did not answer within {SEARCH_SECONDS:g} s, turns included")
 
-    async def _found(self, names: Sequence[ArxivId], words: Sequence[str], most: int) -> Sequence[Paper]:
+    async def _search_arxiv(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
         """Papers by their names; else those with all the words and, where those are few, those with any."""
-        found = await self._api.named(names) if names else ()
+        found = await self._api.papers_by_id(names) if names else ()
         if not found and words:
-            found = await self._api.search(all_of(words), most)
-            if len(words) > 1 and sum(1 for paper in found if not paper.withdrawn) < FEW:
-                found = await self._with_more(found, any_of(words), most)
+            found = await self._api.search(match_all(words), limit)
+            if len(words) > 1 and sum(1 for paper in found if not paper.withdrawn) < FEW_PAPERS:
+                found = await self._with_partial_matches(found, match_any(words), limit)
         self._remember(found)
         return found
 
-    async def _with_more(self, found: Sequence[Paper], query: str, most: int) -> Sequence[Paper]:
+    async def _with_partial_matches(self, found: Sequence[Paper], query: str, limit: int) -> Sequence[Paper]:
         """What is found already is not lost with a second request that fails."""
         try:
-            more = await self._api.search(query, most)
+            more = await self._api.search(query, limit)
         except SourceError:
             if not found:
                 raise
@@ -152,13 +152,13 @@ class ArxivSource:
         known = {paper.id.number for paper in found}
         return (*found, *(paper for paper in more if paper.id.number not in known))
 
-    def _shelved(self, names: Sequence[ArxivId], words: Sequence[str]) -> Sequence[Shelved]:
+    def _search_library(self, names: Sequence[ArxivId], words: Sequence[str]) -> Sequence[LibraryHit]:
         try:
             if names:
-                return [Shelved(kept.paper, " ".join(words)) for name in names if (kept := self.library.kept(name))]
+                return [LibraryHit(kept.paper, " ".join(words)) for name in names if (kept := self.library.find(name))]
             return self.library.search(words)
         except StorageError as error:
-            self._remarks["library"] = str(error)
+            self._notices["library"] = str(error)
             return ()
 
     def _from_library(self, name: ArxivId) -> Document | None:
@@ -167,23 +167,25 @@ class ArxivSource:
         except StorageError:
             return None
 
-    def _hits(self, found: Sequence[Paper], shelved: Sequence[Shelved], words: Sequence[str]) -> Sequence[Hit]:
+    def _rank(self, found: Sequence[Paper], library_hits: Sequence[LibraryHit], words: Sequence[str]) -> Sequence[Hit]:
         """Each paper once, as arXiv has it now; scored by how many of the words it holds, then by its rank."""
         wanted = frozenset(self._stems.of(" ".join(words)))
         ranked: dict[str, tuple[Paper, float]] = {}
-        on_shelf = [(each.paper, f"{each.paper.abstract}\n{each.words}") for each in shelved]
-        for papers in ([(paper, paper.abstract) for paper in found], on_shelf):
+        in_library = [(each.paper, f"{each.paper.abstract}\n{each.words}") for each in library_hits]
+        for papers in ([(paper, paper.abstract) for paper in found], in_library):
             for rank, (paper, text) in enumerate(papers):
-                score = self._share(wanted, f"{paper.title}\n{' '.join(paper.authors)}\n{text}") * _EACH_RANK**rank
+                score = (
+                    self._word_share(wanted, f"{paper.title}\n{' '.join(paper.authors)}\n{text}") * _RANK_FACTOR**rank
+                )
                 newest, best = ranked.get(paper.id.number, (paper, 0.0))
                 ranked[paper.id.number] = newest, max(score, best)
         best = max((score for _, score in ranked.values()), default=0.0)
-        hits = [_hit(paper, score / best) for paper, score in ranked.values() if score >= WORTH_READING * best > 0]
+        hits = [_hit(paper, score / best) for paper, score in ranked.values() if score >= MIN_WORD_SHARE * best > 0]
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.locator)))
 
-    def _share(self, wanted: frozenset[str], text: str) -> float:
+    def _word_share(self, wanted: frozenset[str], text: str) -> float:
         share = len(wanted & frozenset(self._stems.of(text))) / len(wanted) if wanted else 1.0
-        return share if share >= WORTH_READING else 0.0
+        return share if share >= MIN_WORD_SHARE else 0.0
 
     def _remember(self, papers: Sequence[Paper]) -> None:
         for paper in papers:
@@ -196,7 +198,10 @@ class ArxivSource:
 def _hit(paper: Paper, score: float) -> Hit:
     """A paper taken back comes last: it is fetched only to be told of."""
     return Hit(
-        paper.id.locator, paper.citation, round(score * (_WITHDRAWN if paper.withdrawn else 1.0), 6), paper.updated
+        paper.id.locator,
+        paper.citation,
+        round(score * (_WITHDRAWN_FACTOR if paper.withdrawn else 1.0), 6),
+        paper.updated,
     )
 
 
@@ -212,30 +217,32 @@ def _refuse_filtered(query: Query) -> None:
         raise SourceError("the source filter leaves arXiv out", GapCategory.SOURCE_NOT_FOUND)
 
 
-SECONDS: Final = 90.0
-LOOKING_UP_SECONDS: Final = 30.0
-_FORMS: Final = {"text/html": "HTML", "application/pdf": "PDF", "application/atom+xml": "abstract only"}
+ADD_SECONDS: Final = 90.0
+LOOKUP_SECONDS: Final = 30.0
+_FORMATS: Final = {"text/html": "HTML", "application/pdf": "PDF", "application/atom+xml": "abstract only"}
 
 
 @dataclass(frozen=True)
-class Collected:
+class AddOutcome:
     """Whether the paper is in the library now, and one line about it."""
 
-    kept: bool
-    told: str
+    saved: bool
+    message: str
 
 
-async def collect(source: ArxivSource, name: ArxivId) -> Collected:
-    """Look the paper up, read it, keep it. A version that is here already is not fetched again."""
+async def add_paper(source: ArxivSource, name: ArxivId) -> AddOutcome:
+    """Look the paper up, read it, keep it. A version that is existing already is not fetched again."""
     try:
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(ADD_SECONDS):
             paper = await source.paper(name)
-            here = await to_thread.run_sync(source.library.kept, paper.id)
-            if here is not None and not paper.withdrawn:
-                return Collected(kept=True, told=f"{paper.id} is in the library already")
-            document = await source.document(paper, seconds=SECONDS - LOOKING_UP_SECONDS)
+            existing = await to_thread.run_sync(source.library.find, paper.id)
+            if existing is not None and not paper.withdrawn:
+                return AddOutcome(saved=True, message=f"{paper.id} is in the library already")
+            document = await source.document(paper, seconds=ADD_SECONDS - LOOKUP_SECONDS)
         await to_thread.run_sync(source.library.add, paper, document)
     except (SourceError, StorageError, TimeoutError) as error:
-        return Collected(kept=False, told=f"{name}: {str(error) or f'not had within {SECONDS:g} s'}")
-    form = _FORMS.get(document.media_type, document.media_type)
-    return Collected(kept=True, told=f"added {paper.id}  {paper.citation}: {form}, {len(document.text):,} characters")
+        return AddOutcome(saved=False, message=f"{name}: {str(error) or f'not had within {ADD_SECONDS:g} s'}")
+    form = _FORMATS.get(document.media_type, document.media_type)
+    return AddOutcome(
+        saved=True, message=f"added {paper.id}  {paper.citation}: {form}, {len(document.text):,} characters"
+    )

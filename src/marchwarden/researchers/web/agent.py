@@ -10,7 +10,7 @@ from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
-from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
@@ -39,7 +39,7 @@ class WebResearcher(Investigator):
         settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))
         fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
         source = WebSource(
-            chosen_provider(environ, ApiClient(gate=gate)),
+            select_provider(environ, ApiClient(gate=gate)),
             fetcher,
             Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS),
         )

@@ -20,35 +20,35 @@ _REVIEWED_SITES: Final = """
     rfc-editor.org w3.org
 """
 _REVIEWED: Final = frozenset(_REVIEWED_SITES.split())
-_ANYBODY_SITES: Final = """
+_USER_CONTENT_SITES: Final = """
     answers.com blogger.com blogspot.com bsky.app discord.com disqus.com facebook.com ghost.io hubpages.com
     instagram.com linkedin.com livejournal.com medium.com mastodon.social pinterest.com quora.com reddit.com
     scribd.com slideshare.net stackexchange.com stackoverflow.com steemit.com substack.com telegra.ph threads.net
     tiktok.com tumblr.com twitter.com typepad.com vk.com weebly.com wixsite.com wordpress.com x.com
     ycombinator.com youtube.com zhihu.com
 """
-_ANYBODY: Final = frozenset(_ANYBODY_SITES.split())
-_TALK: Final = frozenset({"blog", "blogs", "board", "boards", "community", "forum", "forums", "talk"})
+_USER_CONTENT: Final = frozenset(_USER_CONTENT_SITES.split())
+_DISCUSSION_LABELS: Final = frozenset({"blog", "blogs", "board", "boards", "community", "forum", "forums", "talk"})
 
 
 def host_of(address: str) -> str:
     """The host of an address, lower case; with its port where the host is a bare number, since those share hosts."""
     parts = urlsplit(address)
     host = (parts.hostname or "").rstrip(".")
-    return parts.netloc.lower() if _is_number(host) else host
+    return parts.netloc.lower() if _is_ip_address(host) else host
 
 
 def site_of(address: str) -> str:
     """Who answers for an address: `bbc.co.uk` for `news.bbc.co.uk`. A good guess, without a list of all suffixes."""
     host = host_of(address)
-    if _is_number(urlsplit(address).hostname or ""):
+    if _is_ip_address(urlsplit(address).hostname or ""):
         return host
     return ".".join(host.split(".")[-3 if _NATIONAL.search(host) else -2 :])
 
 
-def admitted(address: str, domains: Iterable[str]) -> bool:
+def is_admitted(address: str, domains: Iterable[str]) -> bool:
     """Whether a filter lets this address through: `.gov` admits a suffix, `nasa.gov` a domain and all beneath it."""
-    wanted = [plain_domain(domain) for domain in domains]
+    wanted = [normalize_domain(domain) for domain in domains]
     parts = urlsplit(address)
     host = (parts.hostname or "").rstrip(".")
     # An entry that names no domain admits nothing: a filter that cannot be understood must not be an open door.
@@ -57,7 +57,7 @@ def admitted(address: str, domains: Iterable[str]) -> bool:
     )
 
 
-def plain_domain(domain: str) -> str:
+def normalize_domain(domain: str) -> str:
     """A domain as people write it (`https://nasa.gov/`, `*.gov`), as it is meant (`nasa.gov`, `.gov`)."""
     domain = domain.strip().lower().rpartition("://")[2].partition("/")[0]
     return domain.removeprefix("*").rstrip(".")
@@ -66,12 +66,12 @@ def plain_domain(domain: str) -> str:
 def authority_of(address: str) -> Authority:
     """High for public bodies, universities and reviewed journals, low for where anybody writes, else medium."""
     host, site = host_of(address), site_of(address)
-    if site in _ANYBODY or not _TALK.isdisjoint(host.split(".")[:-2]):
+    if site in _USER_CONTENT or not _DISCUSSION_LABELS.isdisjoint(host.split(".")[:-2]):
         return Authority.LOW
     return Authority.HIGH if site in _REVIEWED or _OFFICIAL.fullmatch(host) else Authority.MEDIUM
 
 
-def _is_number(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:

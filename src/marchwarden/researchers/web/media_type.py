@@ -28,19 +28,23 @@ _CHARSET: Final = re.compile(
     r"shift[-_]?jis|sjis|euc[-_]?jp|euc[-_]?kr|iso[-_]?2022[-_]?jp|tis[-_]?620|macintosh|utf[-_]?16(?:[-_]?[lb]e)?",
     re.IGNORECASE,
 )
-_NO_TEXT: Final = (b"%PDF-", b"PK\x03\x04")
+_BINARY_SIGNATURES: Final = (b"%PDF-", b"PK\x03\x04")
 
 
-def name_for(page: Page, title: str) -> str:
+def file_name_for(page: Page, title: str) -> str:
     """A name whose suffix says what the server declared, and whose stem can stand for a missing title."""
     stem = title.replace("/", " ").strip(". ") or "page"
     return f"{stem}{_SUFFIXES.get(page.media_type, '.txt')}"
 
 
-def readable(page: Page) -> bytes:
+def to_utf8(page: Page) -> bytes:
     """The body as the reader expects it: in UTF-8 where the server alone knows the charset. Else as it came."""
     charset = page.charset or ""
-    if page.content.startswith(_NO_TEXT) or not _CHARSET.fullmatch(charset) or _is_utf8(page.content, charset):
+    if (
+        page.content.startswith(_BINARY_SIGNATURES)
+        or not _CHARSET.fullmatch(charset)
+        or _is_utf8(page.content, charset)
+    ):
         return page.content
     try:
         return page.content.decode(charset, errors="replace").encode("utf-8", errors="replace")

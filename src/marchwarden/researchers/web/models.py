@@ -10,14 +10,14 @@ from marchwarden.core.notebook import Hit, Query
 
 
 class Provider(Protocol):
-    """Who is asked where to look. Raises `SourceError` and nothing else."""
+    """Who is text where to look. Raises `SourceError` and nothing else."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Where it is asked, for the trace. Never a secret."""
+        """Where it is text, for the trace. Never a secret."""
         ...
 
     @property
@@ -28,7 +28,7 @@ class Provider(Protocol):
     async def find(self, query: Query) -> Sequence[Hit]: ...
 
 
-class Span(StrEnum):
+class TimeRange(StrEnum):
     """How far back a search looks."""
 
     DAY = "day"
@@ -38,12 +38,12 @@ class Span(StrEnum):
 
 
 # "Today" alone often means "nowadays", so it gets a month; only what can mean nothing else gets a day.
-_SPANS: Final = (
-    (Span.DAY, re.compile(r"\b(?:today['’]s|tonight|breaking news|right now|past 24 hours)\b", re.IGNORECASE)),
-    (Span.WEEK, re.compile(r"\b(?:this|past|last) week\b", re.IGNORECASE)),
-    (Span.MONTH, re.compile(r"\b(?:(?:this|past|last) month|today)\b", re.IGNORECASE)),
+_TIME_RANGES: Final = (
+    (TimeRange.DAY, re.compile(r"\b(?:today['’]s|tonight|breaking news|right now|past 24 hours)\b", re.IGNORECASE)),
+    (TimeRange.WEEK, re.compile(r"\b(?:this|past|last) week\b", re.IGNORECASE)),
+    (TimeRange.MONTH, re.compile(r"\b(?:(?:this|past|last) month|today)\b", re.IGNORECASE)),
     (
-        Span.YEAR,
+        TimeRange.YEAR,
         re.compile(
             r"\b(?:(?:this|past|current) year|latest|newest|most recent|recently|currently|so far|up[ -]to[ -]date)\b",
             re.IGNORECASE,
@@ -53,10 +53,10 @@ _SPANS: Final = (
 _HITS_AT: Final = {Depth.SHALLOW: 8, Depth.BALANCED: 12, Depth.DEEP: 20}
 
 
-def span_of(query: Query) -> Span | None:
+def time_range_of(query: Query) -> TimeRange | None:
     """How recent an answer must be for this query to make sense; None where any age will do."""
-    asked = f"{query.text} {query.aspect}"
-    return next((span for span, words in _SPANS if words.search(asked)), None)
+    text = f"{query.text} {query.aspect}"
+    return next((time_range for time_range, words in _TIME_RANGES if words.search(text)), None)
 
 
 def hits_wanted(query: Query) -> int:

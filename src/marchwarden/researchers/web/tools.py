@@ -14,8 +14,8 @@ from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, Extractor, Unreadable
 from marchwarden.fetching import Fetcher, Page
 from marchwarden.protocols import StatusCallback
-from marchwarden.researchers.web.domains import admitted, authority_of, host_of, site_of
-from marchwarden.researchers.web.media_type import name_for, readable
+from marchwarden.researchers.web.domains import authority_of, host_of, is_admitted, site_of
+from marchwarden.researchers.web.media_type import file_name_for, to_utf8
 from marchwarden.researchers.web.models import Provider
 from marchwarden.researchers.web.urls import canonical, identity
 from marchwarden.researchers.web.walls import refuse_wall
@@ -46,21 +46,21 @@ class WebSource:
         return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """The pages found, each once and the sites taking turns, none that the source filter leaves out."""
-        return ranked(await self._provider.find(query), query)
+        """The pages found, each once and the sites taking seen_per_site, none that the source filter leaves out."""
+        return rank_hits(await self._provider.find(query), query)
 
     async def fetch(self, hit: Hit) -> Document:
         """The page behind a hit, as a document; a wall before it is no document."""
         page = await self._fetcher.get(hit.locator)
-        _refuse_stray(page, hit)
+        _refuse_filtered_redirect(page, hit)
         # Reading is bounded by the extractor itself; a run that is over does not wait for it.
-        extracted = await to_thread.run_sync(self._read, page, hit.title, abandon_on_cancel=True)
+        extracted = await to_thread.run_sync(self._extract, page, hit.title, abandon_on_cancel=True)
         refuse_wall(extracted)
         return _document(page, extracted, hit)
 
-    def _read(self, page: Page, title: str) -> Extracted:
+    def _extract(self, page: Page, title: str) -> Extracted:
         try:
-            return self._extractor.extract(readable(page), name_for(page, title))
+            return self._extractor.extract(to_utf8(page), file_name_for(page, title))
         except Unreadable as error:
             raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
 
@@ -72,9 +72,9 @@ class WebSource:
         self._extractor.close()
 
 
-def _refuse_stray(page: Page, hit: Hit) -> None:
+def _refuse_filtered_redirect(page: Page, hit: Hit) -> None:
     """A redirect must not lead out of the source filter."""
-    if not admitted(page.url, hit.domains):
+    if not is_admitted(page.url, hit.domains):
         where = one_line(host_of(page.url), 100)
         raise SourceError(f"it led to {where}, which the source filter leaves out", GapCategory.SOURCE_NOT_FOUND)
 
@@ -87,33 +87,35 @@ def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
         extracted.document("web", locator, page.content),
         published=extracted.published or hit.published,
         authority=authority_of(locator),
-        links=absolute(extracted.links, locator),
+        links=absolute_links(extracted.links, locator),
     )
 
 
-SAME_SITE: Final = 0.5
+SAME_SITE_FACTOR: Final = 0.5
 """What a site's second page counts for beside its first: one more voice is worth more than more of the same voice."""
 
 
-def ranked(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
-    """The admitted hits under their canonical addresses, best first; the best has score 1."""
-    known = _once(hits, query)
+def rank_hits(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
+    """The is_admitted hits under their canonical addresses, best first; the best has score 1."""
+    known = _deduplicate(hits, query)
     best = max((hit.score for hit in known), default=0.0)
-    turns: Counter[str] = Counter()
-    shaped: list[Hit] = []
+    seen_per_site: Counter[str] = Counter()
+    scored: list[Hit] = []
     for hit in known:
         site = site_of(hit.locator)
         relative = hit.score / best if best > 0 else 1.0
-        shaped.append(replace(hit, score=round(relative * SAME_SITE ** turns[site], 6), domains=query.domains))
-        turns[site] += 1
-    return tuple(sorted(shaped, key=lambda hit: -hit.score))
+        scored.append(
+            replace(hit, score=round(relative * SAME_SITE_FACTOR ** seen_per_site[site], 6), domains=query.domains)
+        )
+        seen_per_site[site] += 1
+    return tuple(sorted(scored, key=lambda hit: -hit.score))
 
 
-def _once(hits: Iterable[Hit], query: Query) -> list[Hit]:
+def _deduplicate(hits: Iterable[Hit], query: Query) -> list[Hit]:
     best: dict[str, Hit] = {}
     for hit in sorted(hits, key=lambda hit: -hit.score):
         address = canonical(hit.locator)
-        if address is not None and admitted(address, query.domains):
+        if address is not None and is_admitted(address, query.domains):
             best.setdefault(identity(address), replace(hit, locator=address))
     return list(best.values())
 
@@ -121,17 +123,17 @@ def _once(hits: Iterable[Hit], query: Query) -> list[Hit]:
 MOST_LINKS: Final = 100
 
 
-def absolute(links: Iterable[Link], page: str) -> tuple[Link, ...]:
-    """The links of a page made absolute and canonical, each place once, without those that lead back to the page."""
+def absolute_links(links: Iterable[Link], page: str) -> tuple[Link, ...]:
+    """The links of a page made absolute_links and canonical, each place once, without those that lead back to the page."""
     found: dict[str, Link] = {}
     for link in links:
-        address = _joined(page, link.url)
+        address = _join_url(page, link.url)
         if address is not None and identity(address) != identity(page):
             found.setdefault(identity(address), Link(address, link.text))
     return tuple(found.values())[:MOST_LINKS]
 
 
-def _joined(page: str, url: str) -> str | None:
+def _join_url(page: str, url: str) -> str | None:
     try:
         return canonical(urljoin(page, url))
     except ValueError:

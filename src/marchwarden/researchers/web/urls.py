@@ -53,7 +53,7 @@ def _host(parts: SplitResult) -> str:
 
 
 def _path(path: str) -> str:
-    path = _ESCAPE.sub(_unescaped, path) or "/"
+    path = _ESCAPE.sub(_unescape, path) or "/"
     if "/." not in path:
         return path
     ends_in_folder = path.endswith(("/", "/.", "/.."))
@@ -64,9 +64,9 @@ def _path(path: str) -> str:
 
 def _query(query: str) -> str:
     kept = [pair for pair in query.split("&") if pair and not _TRACKING.fullmatch(pair.split("=", 1)[0])]
-    return "&".join(_ESCAPE.sub(_unescaped, pair) for pair in kept)
+    return "&".join(_ESCAPE.sub(_unescape, pair) for pair in kept)
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
     return character if _UNRESERVED.fullmatch(character) else f"%{match[1].upper()}"

@@ -3,16 +3,16 @@
 import re
 from typing import Final
 
-_SHORTENED: Final = ((re.compile(r"\bcan(?:'t|not)\b"), "can not"), (re.compile(r"n't\b"), " not"))
-_ARE: Final = (("'re", " are"), ("'m", " am"))
+_NEGATIONS: Final = ((re.compile(r"\bcan(?:'t|not)\b"), "can not"), (re.compile(r"n't\b"), " not"))
+_CONTRACTIONS: Final = (("'re", " are"), ("'m", " am"))
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """The text as the patterns expect it."""
     text = text.lower().replace("’", "'")
-    for pattern, whole in _SHORTENED:
+    for pattern, whole in _NEGATIONS:
         text = pattern.sub(whole, text)
-    for short, whole in _ARE:
+    for short, whole in _CONTRACTIONS:
         text = text.replace(short, whole)
     return text
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from marchwarden.audit.costs import Expense, Sum, summed, total
+from marchwarden.audit.costs import Expense, Sum, sum_by, total
 from marchwarden.reports.html import Markup
 from marchwarden.text.plural import pluralize
 from marchwarden.ui.bar_chart import Bar, bars
@@ -29,8 +29,8 @@ def spent(days: Sequence[Day], found: Sequence[Expense], span: int) -> str:
         ),
         _spans(span),
         _plots(days),
-        _sums("By model", summed(found, "model")),
-        _sums("By researcher", summed(found, "researcher")),
+        _sums("By model", sum_by(found, "model")),
+        _sums("By researcher", sum_by(found, "researcher")),
         _table(days),
         current="/costs",
     )

@@ -5,7 +5,7 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
-from marchwarden.researchers.web.providers import chosen_provider
+from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.providers.searxng import SearXNG
 from marchwarden.researchers.web.providers.wikipedia import Wikipedia
 from tests.researchers.web.providers.asking import API, answering
@@ -27,7 +27,7 @@ NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})
 def test_the_best_provider_there_are_means_for_is_chosen_and_said_aloud(
     environ: dict[str, str], name: str, said: str
 ) -> None:
-    provider = chosen_provider(environ, API)
+    provider = select_provider(environ, API)
     assert provider.name == name
     assert said in provider.notice
     assert bool(provider.notice) == (name != "tavily")

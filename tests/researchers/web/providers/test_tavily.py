@@ -8,7 +8,7 @@ import pytest
 from marchwarden.contract import Depth, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.researchers.web.providers.tavily import Tavily, offered
+from marchwarden.researchers.web.providers.tavily import Tavily, from_environ
 from tests.researchers.web.providers.asking import API, answering
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World
@@ -119,7 +119,7 @@ async def test_a_wrong_key_is_refused_and_appears_nowhere(world: World) -> None:
 
 def test_an_address_that_is_none_is_the_operators_mistake() -> None:
     with pytest.raises(InvalidInput, match="TAVILY_BASE_URL"):
-        offered({"TAVILY_API_KEY": "k", "TAVILY_BASE_URL": "api.tavily.com"}, API)
+        from_environ({"TAVILY_API_KEY": "k", "TAVILY_BASE_URL": "api.tavily.com"}, API)
 
 
 def recorded() -> list[str]:

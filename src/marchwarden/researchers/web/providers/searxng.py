@@ -6,9 +6,17 @@ from typing import Final
 
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.researchers.web.domains import plain_domain
-from marchwarden.researchers.web.models import Span, hits_wanted, span_of
-from marchwarden.researchers.web.providers.responses import Day, Lenient, Line, Part, Score, base_url, parsed
+from marchwarden.researchers.web.domains import normalize_domain
+from marchwarden.researchers.web.models import TimeRange, hits_wanted, time_range_of
+from marchwarden.researchers.web.providers.responses import (
+    Day,
+    Lenient,
+    Line,
+    ResponseModel,
+    Score,
+    base_url,
+    parse_response,
+)
 
 ADDRESS: Final = "MARCHWARDEN_SEARXNG_URL"
 
@@ -18,14 +26,14 @@ _REFUSALS: Final = {
 }
 
 
-class _Result(Part):
+class _Result(ResponseModel):
     url: str
     title: Line = ""
     score: Score = 0.0
     publishedDate: Day = None  # noqa: N815 - SearXNG's spelling
 
 
-class _Found(Part):
+class _Response(ResponseModel):
     results: tuple[Lenient[_Result], ...]
 
 
@@ -48,24 +56,24 @@ class SearXNG:
 
     async def find(self, query: Query) -> Sequence[Hit]:
         """The pages it finds, of the time the query asks for; of any time where that time has none."""
-        span = span_of(query)
-        found = await self._asked(query, span)
-        return found if found or span is None else await self._asked(query, None)
+        time_range = time_range_of(query)
+        found = await self._search(query, time_range)
+        return found if found or time_range is None else await self._search(query, None)
 
-    async def _asked(self, query: Query, span: Span | None) -> Sequence[Hit]:
-        answer = await self.api.call("GET", f"{self.url}/search", params=_request(query, span))
-        results = [each for each in parsed(answer, _Found, "SearXNG", _REFUSALS).results if each is not None]
+    async def _search(self, query: Query, time_range: TimeRange | None) -> Sequence[Hit]:
+        answer = await self.api.call("GET", f"{self.url}/search", params=_request(query, time_range))
+        results = [each for each in parse_response(answer, _Response, "SearXNG", _REFUSALS).results if each is not None]
         hits = [Hit(each.url, each.title, each.score, each.publishedDate) for each in results]
         return hits[: hits_wanted(query)]
 
 
-def _request(query: Query, span: Span | None) -> Mapping[str, str]:
-    domains = [plain_domain(domain).removeprefix(".") for domain in query.domains]
+def _request(query: Query, time_range: TimeRange | None) -> Mapping[str, str]:
+    domains = [normalize_domain(domain).removeprefix(".") for domain in query.domains]
     # Engines disagree about several sites in one search; the filter on our side decides anyway.
     words = f"{query.text} site:{domains[0]}" if len(domains) == 1 else query.text
-    return {"q": words, "format": "json", **({"time_range": span.value} if span else {})}
+    return {"q": words, "format": "json", **({"time_range": time_range.value} if time_range else {})}
 
 
-def offered(environ: Mapping[str, str], api: ApiClient) -> SearXNG | None:
+def from_environ(environ: Mapping[str, str], api: ApiClient) -> SearXNG | None:
     address = environ.get(ADDRESS, "").strip()
     return SearXNG(api, base_url(address, ADDRESS)) if address else None

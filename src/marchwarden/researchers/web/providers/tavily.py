@@ -7,9 +7,17 @@ from typing import Final
 from marchwarden.contract import Depth
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.researchers.web.domains import plain_domain
-from marchwarden.researchers.web.models import Span, hits_wanted, span_of
-from marchwarden.researchers.web.providers.responses import Day, Lenient, Line, Part, Score, base_url, parsed
+from marchwarden.researchers.web.domains import normalize_domain
+from marchwarden.researchers.web.models import TimeRange, hits_wanted, time_range_of
+from marchwarden.researchers.web.providers.responses import (
+    Day,
+    Lenient,
+    Line,
+    ResponseModel,
+    Score,
+    base_url,
+    parse_response,
+)
 
 KEY: Final = "TAVILY_API_KEY"
 ADDRESS: Final = "TAVILY_BASE_URL"
@@ -27,7 +35,7 @@ _REFUSALS: Final = {
 }
 
 
-class _Result(Part):
+class _Result(ResponseModel):
     """One page found. `raw_content` is left where it is: what is cited is what we fetch ourselves."""
 
     url: str
@@ -36,7 +44,7 @@ class _Result(Part):
     published_date: Day = None
 
 
-class _Found(Part):
+class _Response(ResponseModel):
     results: tuple[Lenient[_Result], ...]
 
 
@@ -57,40 +65,40 @@ class Tavily:
 
     async def find(self, query: Query) -> Sequence[Hit]:
         """The pages Tavily finds, of the time the query asks for; of any time where that time has none."""
-        span = span_of(query)
-        found = await self._asked(query, span)
-        return found if found or span is None else await self._asked(query, None)
+        time_range = time_range_of(query)
+        found = await self._search(query, time_range)
+        return found if found or time_range is None else await self._search(query, None)
 
-    async def _asked(self, query: Query, span: Span | None) -> Sequence[Hit]:
+    async def _search(self, query: Query, time_range: TimeRange | None) -> Sequence[Hit]:
         answer = await self.api.call(
             "POST",
             f"{self.url}/search",
-            json=_request(query, span),
+            json=_request(query, time_range),
             headers={"authorization": f"Bearer {self.key}"},
         )
-        results = parsed(answer, _Found, "Tavily", _REFUSALS).results
+        results = parse_response(answer, _Response, "Tavily", _REFUSALS).results
         return [Hit(each.url, each.title, each.score, each.published_date) for each in results if each is not None]
 
 
-def _request(query: Query, span: Span | None) -> Mapping[str, object]:
+def _request(query: Query, time_range: TimeRange | None) -> Mapping[str, object]:
     request: dict[str, object] = {
         "query": query.text[:LONGEST_QUERY],
         "search_depth": "advanced" if query.depth is Depth.DEEP else "basic",
         "topic": "general",
         "max_results": hits_wanted(query),
     }
-    domains = [_as_tavily_writes(plain) for domain in query.domains if (plain := plain_domain(domain))]
+    domains = [_to_tavily_domain(plain) for domain in query.domains if (plain := normalize_domain(domain))]
     if domains:
         request["include_domains"] = domains[:MOST_DOMAINS]
-    if span is not None:
-        request["time_range"] = span.value
+    if time_range is not None:
+        request["time_range"] = time_range.value
     return request
 
 
-def _as_tavily_writes(domain: str) -> str:
+def _to_tavily_domain(domain: str) -> str:
     return f"*{domain}" if domain.startswith(".") else domain
 
 
-def offered(environ: Mapping[str, str], api: ApiClient) -> Tavily | None:
+def from_environ(environ: Mapping[str, str], api: ApiClient) -> Tavily | None:
     key = environ.get(KEY, "").strip()
     return Tavily(api, key, base_url(environ.get(ADDRESS) or PUBLIC, ADDRESS)) if key else None

@@ -10,27 +10,27 @@ from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import SourceError
 from marchwarden.fetching import ApiClient
-from marchwarden.researchers.web.domains import admitted, host_of
+from marchwarden.researchers.web.domains import host_of, is_admitted
 from marchwarden.researchers.web.models import hits_wanted
-from marchwarden.researchers.web.providers.responses import Lenient, Line, Part, base_url, parsed
+from marchwarden.researchers.web.providers.responses import Lenient, Line, ResponseModel, base_url, parse_response
 
 ADDRESS: Final = "MARCHWARDEN_WIKIPEDIA_URL"
 PUBLIC: Final = "https://en.wikipedia.org"
 LONGEST_QUERY: Final = 300
-_EACH_RANK: Final = 0.9
+_RANK_FACTOR: Final = 0.9
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
 _SYNTAX: Final = frozenset({"AND", "OR", "NOT"})
 
 
-class _Article(Part):
+class _Article(ResponseModel):
     title: Line
 
 
-class _Search(Part):
+class _Search(ResponseModel):
     search: tuple[Lenient[_Article], ...] = ()
 
 
-class _Found(Part):
+class _Response(ResponseModel):
     """An answer without `query` is an error that MediaWiki calls a success."""
 
     query: _Search
@@ -55,15 +55,15 @@ class Wikipedia:
 
     async def find(self, query: Query) -> Sequence[Hit]:
         """The best articles. All words are tried together first, then any of them."""
-        if not admitted(self.url, query.domains):
+        if not is_admitted(self.url, query.domains):
             detail = "only Wikipedia can be searched without a key, and the source filter leaves it out"
             raise SourceError(detail, GapCategory.SOURCE_NOT_FOUND)
         words = _words(query.text)
         if not words:
             return ()
-        return await self._asked(" ".join(words), query) or await self._asked(" OR ".join(words), query)
+        return await self._search(" ".join(words), query) or await self._search(" OR ".join(words), query)
 
-    async def _asked(self, words: str, query: Query) -> Sequence[Hit]:
+    async def _search(self, words: str, query: Query) -> Sequence[Hit]:
         request = {
             "action": "query",
             "list": "search",
@@ -73,9 +73,11 @@ class Wikipedia:
             "formatversion": "2",
         }
         answer = await self.api.call("GET", f"{self.url}/w/api.php", params=request)
-        articles = parsed(answer, _Found, "Wikipedia", {429: "was asked too often and wants a pause (status 429)"})
+        articles = parse_response(
+            answer, _Response, "Wikipedia", {429: "was asked too often and wants a pause (status 429)"}
+        )
         titles = [each.title for each in articles.query.search if each is not None and each.title]
-        return [Hit(self._page(title), title, _EACH_RANK**rank) for rank, title in enumerate(titles)]
+        return [Hit(self._page(title), title, _RANK_FACTOR**rank) for rank, title in enumerate(titles)]
 
     def _page(self, title: str) -> str:
         return f"{self.url}/wiki/{quote(title.replace(' ', '_'), safe='/:(),~')}"
@@ -87,5 +89,5 @@ def _words(text: str) -> list[str]:
     return [word.lower() if word in _SYNTAX else word for word in words]
 
 
-def offered(environ: Mapping[str, str], api: ApiClient) -> Wikipedia:
+def from_environ(environ: Mapping[str, str], api: ApiClient) -> Wikipedia:
     return Wikipedia(api, base_url(environ.get(ADDRESS) or PUBLIC, ADDRESS))
