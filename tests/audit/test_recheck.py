@@ -42,22 +42,34 @@ async def seen(record: RunRecord, later: Later, patience: RecheckLimits | None =
 
 
 FATES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
-    "the same": (a_page(OPENED), SourceStatus.ALIVE, "as it was"),
+    "the same": (a_page(OPENED), SourceStatus.ALIVE, "unchanged"),
     "the same text in other markup": (
         replace(a_page(OPENED), content=b"<div>" + OPENED.encode()),
         SourceStatus.ALIVE,
-        "as it was",
+        "unchanged",
     ),
     "the same bytes read by a better reader": (
         replace(a_page(OPENED), text=f"# Title\n\n{OPENED}"),
         SourceStatus.ALIVE,
-        "as it was",
+        "unchanged",
     ),
-    "more beside it": (a_page(f"News. {OPENED} More news."), SourceStatus.CHANGED, "still stands in it"),
-    "broken into other lines": (a_page(OPENED.replace(" ", "\n ")), SourceStatus.CHANGED, "still stands in it"),
-    "another year": (a_page(OPENED.replace("1931", "1932")), SourceStatus.LOST, "what [1] cites does not stand there"),
-    "elsewhere": (a_page(OPENED, f"{PAGE}/new"), SourceStatus.MOVED, f"it is at {PAGE}/new now"),
-    "elsewhere, with news": (a_page(f"News. {OPENED}", f"{PAGE}/new"), SourceStatus.MOVED, "still stands in it"),
+    "more beside it": (a_page(f"News. {OPENED} More news."), SourceStatus.CHANGED, "still contains the cited text"),
+    "broken into other lines": (
+        a_page(OPENED.replace(" ", "\n ")),
+        SourceStatus.CHANGED,
+        "still contains the cited text",
+    ),
+    "another year": (
+        a_page(OPENED.replace("1931", "1932")),
+        SourceStatus.LOST,
+        "the text cited as [1] is no longer there",
+    ),
+    "elsewhere": (a_page(OPENED, f"{PAGE}/new"), SourceStatus.MOVED, f"now at {PAGE}/new"),
+    "elsewhere, with news": (
+        a_page(f"News. {OPENED}", f"{PAGE}/new"),
+        SourceStatus.MOVED,
+        "still contains the cited text",
+    ),
     "a front page instead": (
         a_page("Welcome.", "https://bridges.example/"),
         SourceStatus.LOST,
@@ -104,7 +116,7 @@ async def test_in_the_world_alive_moved_changed_lost_gone_and_dead_are_told_apar
         world.remove("counts")
         visits = await recheck_sources(record, lambda _: web)
         assert [visit.standing for visit in visits] == [standing for _, standing in CITED.values()]
-        assert visits[1].detail == f"it is at {world.url('bridge')} now"
+        assert visits[1].detail == f"now at {world.url('bridge')}"
     assert {visit.standing for visit in await recheck_sources(record, lambda _: web)} == {SourceStatus.UNREACHABLE}
     web.close()
 
@@ -158,7 +170,7 @@ async def test_a_doi_is_followed_and_has_not_moved_by_leading_elsewhere(tmp_path
 async def test_of_words_that_somebody_reported_it_is_only_asked_whether_they_stand_there(tmp_path: Path):
     reported = Document("library", f"{PAGE}#page=3", OPENED.encode(), OPENED)
     visit = await seen(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
-    assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "what is cited stands there")
+    assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "the cited text is there")
 
 
 async def test_a_path_may_hold_a_number_sign_of_its_own(tmp_path: Path):
@@ -184,7 +196,7 @@ async def test_slow_documents_cost_their_own_time_and_never_more_than_all_may_ta
     assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
     visits = await recheck_sources(record, lambda _: slow, RecheckLimits(all_seconds=0.05))
     assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
-    assert "for all of them" in visits[0].detail
+    assert "for all documents" in visits[0].detail
 
 
 async def test_no_more_are_asked_at_once_than_was_said(tmp_path: Path):
@@ -215,7 +227,7 @@ async def test_what_strangers_say_is_told_on_one_line_that_acts_on_nothing(tmp_p
     visit = await seen(record, Later(now={PAGE: rude}))
     assert visit.detail == "[2Jwiped alive [1] gone"
     strange = await seen(record, Later(now={PAGE: a_page(OPENED, "https://x.example/\x1b]0;hi\x07")}))
-    assert strange.detail == "it is at https://x.example/]0;hi now"
+    assert strange.detail == "now at https://x.example/]0;hi"
 
 
 async def test_a_run_without_a_result_has_nothing_to_visit(tmp_path: Path):

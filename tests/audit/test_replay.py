@@ -59,7 +59,7 @@ async def test_searches_the_trace_does_not_hold_are_one_divergence_however_many_
             return Thought(Plan((Query("one thing"), Query("another thing"))))
 
     result = await an_investigator(tmp_path).research(QUESTION)
-    with pytest.raises(ReplayDiverged, match="the trace holds no search for"):
+    with pytest.raises(ReplayDiverged, match="the trace contains no search for"):
         await rerun(Store(tmp_path), result.trace_id, Curious())
 
 

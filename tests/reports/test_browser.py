@@ -91,7 +91,7 @@ def test_the_steps_of_a_member_open_from_where_it_is_named(browser: Browser, rep
     assert browser.evaluate("document.querySelectorAll('#steps .steps svg').length") > 10
     browser.point("#steps #run-1 summary", click=True)
     assert browser.holds("document.querySelector('#run-1 .steps').getBoundingClientRect().height > 50")
-    assert browser.evaluate("document.querySelector('.asked a[href=\"#run-1\"]').textContent") == "Its own steps"
+    assert browser.evaluate("document.querySelector('.asked a[href=\"#run-1\"]').textContent") == "Steps"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

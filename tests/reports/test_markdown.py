@@ -31,7 +31,7 @@ def test_the_whole_run_in_markdown(tmp_path: Path):
     text = render_markdown(load_bundle(store, a_pi_run(store), TODAY))
     assert text.startswith("# How long is the main span of the Alder Bridge?\n")
     assert "212 metres long. [^1]" in text and "compare [^1] with [^2]." in text
-    assert "**Verified on 16 November 2026: all 5 checks hold.**" in text
+    assert "**Verified on 16 November 2026: all 5 checks passed.**" in text
     origin = "**My favourite spans**, <https://spanspotting.blog.example/alder>, fetched "
     assert f"[^2]: “The main span of the Alder Bridge is 240 metres long.” {origin}" in text
     assert re.findall("^## (.*)$", text, re.MULTILINE) == [
@@ -39,7 +39,7 @@ def test_the_whole_run_in_markdown(tmp_path: Path):
         "Where the sources disagree",
         "Confidence 0.69",
         "What is missing",
-        "Discoveries on the way",
+        "Discoveries",
         "Open questions",
         "Who found what",
         "Sources",

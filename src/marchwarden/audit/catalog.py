@@ -1,6 +1,6 @@
-"""Shelf: the stored runs at a glance. Reads the first and the last line of a trace, once as long as it stays the same.
+"""RunCatalog: list the stored runs. Reads only the first and last line of a trace, and caches them until it changes.
 
-Proves nothing: whether a run holds is for `verification` to say.
+Does not prove anything: `audit.verify` checks whether a run is intact.
 """
 
 import json
@@ -20,7 +20,7 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True)
 class DispatchSummary:
-    """What a PI's result says about one researcher it asked. Without a trace id it gave no answer."""
+    """A researcher that a PI asked, taken from the PI's result. Without a trace id, it returned no answer."""
 
     researcher: str
     question: str
@@ -29,7 +29,7 @@ class DispatchSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run as a list shows it. `words` is what a search looks through."""
+    """One run in a list. `words` is the text that searches match."""
 
     trace_id: str
     question: str = ""
@@ -53,14 +53,14 @@ class RunSummary:
 
 
 class RunCatalog:
-    """All runs of a store, the latest first."""
+    """All runs of a store, latest first."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._cache: dict[str, tuple[Stamp, RunSummary]] = {}
 
     def runs(self) -> list[RunSummary]:
-        """Every run whose trace says at least what was asked."""
+        """Return every run whose trace contains at least the question."""
         found = [self._summary(trace_id, stamp) for trace_id, stamp in self._store.stamps().items()]
         asked = [summary for summary in found if summary.question]
         return sorted(asked, key=lambda summary: summary.began, reverse=True)
@@ -79,7 +79,7 @@ class RunCatalog:
 
 
 def member_run_ids(runs: Sequence[RunSummary]) -> set[str]:
-    """The runs that others made on their way. One that was called off is known by its question and its time."""
+    """Return the ids of runs that a PI started. A cancelled one is recognized by its question and start time."""
     named = {dispatch.trace_id for run in runs for dispatch in run.errands if dispatch.trace_id}
     unanswered = {
         (dispatch.researcher, dispatch.question): run
@@ -95,13 +95,13 @@ def member_run_ids(runs: Sequence[RunSummary]) -> set[str]:
 
 
 def search_runs(runs: Iterable[RunSummary], words: str) -> list[RunSummary]:
-    """The runs in which every word occurs: in the question, the answer, or what was cited."""
+    """Return the runs that contain every word: in the question, the answer or the citations."""
     wanted = words.casefold().split()
     return [run for run in runs if all(word in run.words for word in wanted)]
 
 
 def same_question(runs: Iterable[RunSummary], run: RunSummary) -> list[RunSummary]:
-    """The finished runs that answer the same question, this one among them."""
+    """Return the finished runs that answer the same question, including this one."""
     return [each for each in runs if each.finished and each.key == run.key]
 
 
@@ -173,14 +173,14 @@ def _parse_line(line: bytes) -> Fields:
 
 
 def _first_and_last_line(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
-    """The first and the last whole line, without what is between them."""
+    """Return the first and the last complete line without reading the rest."""
     first = file.readline(_LONGEST_LINE)
     block = _BLOCK
     while True:
         start = max(size - block, 0)
         file.seek(start)
         *lines, _rest = file.read(size - start).split(b"\n")
-        # The first piece of a block that begins inside the file may be half a line.
+        # A block that does not start at the beginning of the file may start within a line.
         whole = lines if start == 0 else lines[1:]
         if whole or start == 0:
             return first, whole[-1] if whole else b""

@@ -1,4 +1,4 @@
-"""Costs: what runs have spent, read from their traces. The traces are the all_expenses; there is no other."""
+"""Costs: sum up what runs spent. The traces are the only ledger."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from marchwarden.storage.trace import TraceEntry
 
 @dataclass(frozen=True)
 class Expense:
-    """One thought: when it was had, by which model for which researcher, and what it took."""
+    """One call to a mind: the day, the researcher, the model, and the cost."""
 
     day: str
     researcher: str
@@ -24,7 +24,7 @@ class Expense:
 
 @dataclass(frozen=True)
 class Sum:
-    """Expenses that belong together. `unpriced` is how many tokens of theirs have no known price."""
+    """A group of expenses. `unpriced` is the number of tokens without a known price."""
 
     name: str
     tokens: int
@@ -33,7 +33,7 @@ class Sum:
 
 
 def expenses(entries: Sequence[TraceEntry], prices: Prices) -> Iterator[Expense]:
-    """Every thought of one run that cost something, failed ones included."""
+    """Yield every call of a run that cost tokens, including failed ones."""
     researcher = next((str(entry.fields.get("researcher")) for entry in entries if entry.action == "start"), "")
     for entry in entries:
         match entry.fields:
@@ -43,12 +43,12 @@ def expenses(entries: Sequence[TraceEntry], prices: Prices) -> Iterator[Expense]
 
 
 def all_expenses(store: Store, prices: Prices) -> list[Expense]:
-    """The expenses of all runs there are."""
+    """Return the expenses of all stored runs."""
     return [each for trace_id in store.traces() for each in expenses(store.chain(trace_id).entries, prices)]
 
 
 def sum_by(found: Iterable[Expense], by: str) -> list[Sum]:
-    """Sums by `day`, `model`, `researcher` or `action`, in the order of their names."""
+    """Sum by `day`, `model`, `researcher` or `action`, sorted by name."""
     groups: dict[str, list[Expense]] = defaultdict(list)
     for expense in found:
         groups[getattr(expense, by)].append(expense)
@@ -69,7 +69,7 @@ def _sum(name: str, found: Sequence[Expense]) -> Sum:
 
 
 def _usage(fields: Mapping[str, object], tokens: int) -> Usage:
-    """What was billed. A mind that gave no bill of its own read text and wrote none."""
+    """Return the billed usage. A mind that reports no breakdown is charged for input only."""
     match fields.get("usage"):
         case {"input": int(given), "output": int(made), "cache_read": int(read), "cache_write": int(written)}:
             return Usage(given, made, read, written)

@@ -1,4 +1,4 @@
-"""Pricing: what tokens cost in dollars, by a table anybody can edit. An unknown model has an unknown price."""
+"""Prices: the dollar price of tokens, from a table that users can extend. Unlisted models have no price."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars for a million tokens."""
+    """Dollars per million tokens."""
 
     input: float
     output: float
@@ -36,7 +36,7 @@ _TABLE: Final = TypeAdapter(dict[str, Price])
 
 @dataclass(frozen=True)
 class Prices:
-    """The price table: the one that is shipped, with the user's own entries over it."""
+    """The price table: the shipped one, overridden by the user's entries."""
 
     table: Mapping[str, Price]
 
@@ -52,12 +52,12 @@ class Prices:
         return cls({**shipped, **user_table})
 
     def dollars(self, model_id: str, usage: Usage) -> float | None:
-        """What this usage costs, or None where nobody said."""
+        """Return the cost of this usage, or None if the model has no known price."""
         price = self._price(model_id)
         return None if price is None else price.dollars_for(usage)
 
     def _price(self, model_id: str) -> Price | None:
-        """The entry that matches most of the name; its provider may be left out."""
+        """Return the entry with the longest match. The entry may omit the provider."""
         names = (model_id, model_id.partition(":")[2])
         matching = [entry for entry in self.table if any(_matches(entry, name) for name in names if name)]
         return self.table[max(matching, key=len)] if matching else None

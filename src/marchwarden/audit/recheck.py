@@ -1,6 +1,6 @@
-"""Validation: the documents a run cited, fetched again from where they came, and what that leaves of its statements.
+"""Recheck: fetch the documents a run cited again, and tell which statements are still supported.
 
-Knows sources by their protocol alone and is told which one to ask. Writes nothing: neither trace nor archive changes.
+Knows sources only by their protocol; the caller chooses them. Changes neither the trace nor the archive.
 """
 
 import re
@@ -19,7 +19,7 @@ from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import one_line
 
 SourceOf = Callable[[Citation], Source]
-"""Who could have fetched what a citation cites. Raises a `MarchwardenError` that says why nobody here can."""
+"""Returns the source that can fetch a cited document. Raises a `MarchwardenError` with the reason if there is none."""
 
 _DOI: Final = "https://doi.org/"
 _DOI_HOSTS: Final = frozenset({"doi.org", "dx.doi.org", "www.doi.org"})
@@ -28,7 +28,7 @@ _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 
 
 class SourceStatus(StrEnum):
-    """How a cited document stands today. All but the first three leave its citations without it."""
+    """The current state of a cited document. Only the first three still support its citations."""
 
     ALIVE = "alive"
     MOVED = "moved"
@@ -45,7 +45,7 @@ UNCHECKED: Final = frozenset({SourceStatus.UNREACHABLE, SourceStatus.UNKNOWN})
 
 @dataclass(frozen=True)
 class RecheckLimits:
-    """How many documents are looked at at once, and how long for one of them and for all."""
+    """How many documents to fetch concurrently, and the time limits per document and in total."""
 
     at_once: int = 4
     each_seconds: float = 45.0
@@ -54,7 +54,7 @@ class RecheckLimits:
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """What became of one cited document. `lost` are those of its citations whose words are no longer there."""
+    """The result for one cited document. `lost` are the citations whose excerpt is no longer in it."""
 
     locator: str
     citations: tuple[int, ...]
@@ -69,7 +69,7 @@ class SourceCheck:
 
 @dataclass(frozen=True)
 class StatementStatus:
-    """One statement of an answer, and which of its citations are lost or could not be looked at."""
+    """One statement of an answer, and which of its citations are lost or could not be checked."""
 
     text: str
     citations: tuple[int, ...]
@@ -89,10 +89,10 @@ class StatementStatus:
 async def recheck_sources(
     record: RunRecord, source_of: SourceOf, limits: RecheckLimits | None = None
 ) -> tuple[SourceCheck, ...]:
-    """Fetch every document that a run's result cites again, each once, and say how it stands."""
+    """Fetch every document cited by a run's result once, and compare it with what was cited."""
     limits = limits or RecheckLimits()
     cited = _documents(record)
-    late = f"the {limits.all_seconds:g} seconds for all of them were over"
+    late = f"not checked: the time limit of {limits.all_seconds:g} s for all documents was reached"
     checks = [each.check(SourceStatus.UNREACHABLE, late) for each in cited]
     slots = anyio.Semaphore(limits.at_once)
 
@@ -108,7 +108,7 @@ async def recheck_sources(
 
 
 def statement_statuses(answer: str, checks: Iterable[SourceCheck]) -> tuple[StatementStatus, ...]:
-    """The statements of an answer, as grounding writes them, each with what is left of its support."""
+    """Split an answer into its statements and tell how far each is still supported."""
     lost: set[int] = set()
     unchecked: set[int] = set()
     for check in checks:
@@ -125,13 +125,13 @@ def statement_statuses(answer: str, checks: Iterable[SourceCheck]) -> tuple[Stat
 
 @dataclass(frozen=True)
 class _CitedDocument:
-    """A document as the run had it, and what was cited of it, by number."""
+    """A document as the run fetched it, and its numbered citations."""
 
     place: str
     citations: tuple[tuple[int, Citation], ...]
     media_type: str
     is_reported: bool
-    """Whether no more of it is known here than the words that somebody else cited."""
+    """Whether only the excerpt is known, because an external researcher reported it without the document."""
 
     @property
     def first(self) -> Citation:
@@ -146,10 +146,10 @@ class _CitedDocument:
 
 
 def _documents(record: RunRecord) -> tuple[_CitedDocument, ...]:
-    """The documents a run's result cites, each once, in the order of their first citation."""
+    """Return the documents cited by a run's result without duplicates, in the order of their first citation."""
     result, trace_id = record.result, record.trace_id
     if result is None:
-        raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
+        raise MalformedTrace(f"trace {trace_id} is incomplete; finish it with `marchwarden resume {trace_id}`")
     fetched = record.fetched()
     by_document: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
     for number, citation in enumerate(result.citations, 1):
@@ -162,7 +162,7 @@ def _documents(record: RunRecord) -> tuple[_CitedDocument, ...]:
 
 
 def _place(citation: Citation, fetched: Mapping[str, object]) -> str:
-    """Where the whole document is. A path may hold a `#` of its own, so the trace knows better than the locator."""
+    """Return the locator of the whole document. A path may contain a `#`, so the trace takes precedence."""
     locator = fetched.get("locator")
     if isinstance(locator, str) and "://" not in locator and citation.locator.startswith(locator):
         return locator
@@ -170,7 +170,7 @@ def _place(citation: Citation, fetched: Mapping[str, object]) -> str:
 
 
 def _media_type_and_reported(fetched: Mapping[str, object]) -> tuple[str, bool]:
-    """The media type of a document, and whether it is nothing but an excerpt that was reported."""
+    """Return a document's media type, and whether it consists only of a reported excerpt."""
     match fetched:
         case {"content_hash": content, "text_hash": text, "content_length": int(length), "result": {**described}}:
             located = described.get("lines") or described.get("marks")
@@ -203,22 +203,22 @@ def _failed(cited: _CitedDocument, error: SourceError) -> SourceCheck:
 
 
 def _compare(cited: _CitedDocument, found: Document, new_notices: Sequence[str]) -> SourceCheck:
-    moved = f"it is at {found.locator} now" if _has_moved(cited.place, found.locator) else ""
+    moved = f"now at {found.locator}" if _has_moved(cited.place, found.locator) else ""
     if cited.first.content_hash == found.content_hash or cited.first.text_hash == found.text_hash:
-        return cited.check(SourceStatus.MOVED, moved) if moved else cited.check(SourceStatus.ALIVE, "as it was")
+        return cited.check(SourceStatus.MOVED, moved) if moved else cited.check(SourceStatus.ALIVE, "unchanged")
     text = _collapse_whitespace(found.text)
     lost = [number for number, citation in cited.citations if not _still_contains(citation, text)]
     if lost and new_notices and found.media_type != cited.media_type:
-        # Less came than the run had read: that its words are missing from this proves nothing.
+        # Less was fetched than the run read, for example only an abstract: missing words prove nothing.
         return cited.check(SourceStatus.UNREACHABLE, new_notices[-1])
     if lost:
         missing = "".join(f"[{number}]" for number in lost)
-        return cited.check(SourceStatus.LOST, _join(moved, f"what {missing} cites does not stand there any more"), lost)
+        return cited.check(SourceStatus.LOST, _join(moved, f"the text cited as {missing} is no longer there"), lost)
     if cited.is_reported:
-        return cited.check(SourceStatus.MOVED if moved else SourceStatus.ALIVE, moved or "what is cited stands there")
+        return cited.check(SourceStatus.MOVED if moved else SourceStatus.ALIVE, moved or "the cited text is there")
     return cited.check(
         SourceStatus.MOVED if moved else SourceStatus.CHANGED,
-        _join(moved, "its text has changed, and what is cited still stands in it"),
+        _join(moved, "the text has changed, but still contains the cited text"),
     )
 
 
@@ -227,12 +227,12 @@ def _join(*parts: str) -> str:
 
 
 def _fetchable_url(place: str) -> str:
-    """A DOI is followed where DOIs are; everything else is an address already."""
+    """Turn a DOI into its URL. Other locators are fetchable already."""
     return f"{_DOI}{place[4:].strip()}" if place[:4].casefold() == "doi:" else place
 
 
 def _has_moved(place: str, now: str) -> bool:
-    """A DOI leads elsewhere by its nature. Whatever is no address of the web cannot move: it is there or it is not."""
+    """Only web addresses can move. A DOI is expected to redirect."""
     match = _WEB_HOST.match(place)
     return match is not None and match[1].casefold() not in _DOI_HOSTS and place != now
 
@@ -246,7 +246,7 @@ def _collapse_whitespace(text: str) -> str:
 
 
 def _still_contains(citation: Citation, text: str) -> bool:
-    """Whether the cited words stand in an even text as words of their own: `is 5` does not stand in `is 57`."""
+    """Tell whether the cited words are in the text as complete words: `is 5` does not match `is 57`."""
     words = _collapse_whitespace(_excerpt_words(citation))
     cut = citation.raw_excerpt.endswith(CUT)
     return any(
@@ -264,7 +264,7 @@ def _occurrences(words: str, text: str) -> Iterator[int]:
 
 
 def _continues_word(before: str, after: str) -> bool:
-    """Whether a word or a number that ends here only goes on: `5|7`, `5|.7`."""
+    """Tell whether a word or number continues across this boundary: `5|7`, `5|.7`."""
     if not before or not after or not before.isalnum():
         return False
     return after[0].isalnum() or (before.isdigit() and after[0] in ".,:" and after[1:].isdigit())

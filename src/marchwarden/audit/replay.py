@@ -1,4 +1,4 @@
-"""Replay: a finished run walked again from its trace and archive alone, sockets closed, and compared with itself."""
+"""Replay: run a finished run again from its trace and archive only, without network, and compare the results."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _SOCKETS_CLOSED: Final[ContextVar[bool]] = ContextVar("closed_sockets", default=
 
 @dataclass(frozen=True)
 class Rerun:
-    """What a rerun gave, and the fields in which it differs from what the trace says."""
+    """The result of a rerun, and the fields that differ from the recorded result."""
 
     result: ResearchResult
     differences: tuple[str, ...]
@@ -33,22 +33,22 @@ class Rerun:
 
 @dataclass(frozen=True)
 class OfflineSource:
-    """Stands where a run's source stood. Everything it knew is in the trace, or nowhere."""
+    """Replaces a run's source during a replay. Everything it returned is in the trace."""
 
     name: str
     settings: Mapping[str, object]
 
     async def ready(self, tell: StatusCallback) -> None:
-        """There is nothing to prepare."""
+        """Do nothing."""
 
     def guide(self) -> str:
         return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        raise ReplayDiverged(f"the trace holds no search for {query.text!r}")
+        raise ReplayDiverged(f"the trace contains no search for {query.text!r}")
 
     async def fetch(self, hit: Hit) -> Document:
-        raise ReplayDiverged(f"the trace holds no fetch of {hit.locator!r}")
+        raise ReplayDiverged(f"the trace contains no fetch of {hit.locator!r}")
 
     def notices(self) -> Sequence[str]:
         return ()
@@ -56,23 +56,23 @@ class OfflineSource:
 
 @dataclass(frozen=True)
 class OfflineMind:
-    """Stands where a run's model stood: its thoughts are in the trace, and it has no others."""
+    """Replaces a run's model during a replay. Its outputs are in the trace."""
 
     model_id: str
     conclusion_tokens: int
 
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
-        raise ReplayDiverged(f"the trace holds no plan of {self.model_id} for {notebook.question!r}")
+        raise ReplayDiverged(f"the trace contains no plan by {self.model_id} for {notebook.question!r}")
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
-        raise ReplayDiverged(f"the trace holds no such reading of {len(passages)} passages by {self.model_id}")
+        raise ReplayDiverged(f"the trace contains no reading of these {len(passages)} passages by {self.model_id}")
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
-        raise ReplayDiverged(f"the trace holds no conclusion of {self.model_id} for {notebook.question!r}")
+        raise ReplayDiverged(f"the trace contains no conclusion by {self.model_id} for {notebook.question!r}")
 
 
 Rebuild = Callable[[Store, RunHeader, Mind, Mind], RecordedResearcher]
-"""Makes the researcher of an earlier run out of its opening, the mind it had and the fallback, with nothing outside."""
+"""Builds the researcher of an earlier run from its header, its mind and the fallback mind, without external access."""
 
 
 def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, extractive: Mind) -> RecordedResearcher:
@@ -80,11 +80,11 @@ def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, extractive: Mi
 
 
 async def rerun(store: Store, trace_id: str, extractive: Mind, rebuild: Rebuild = rebuild_offline) -> Rerun:
-    """Run it again. The extractive mind thinks rethink; a model is taken at its recorded word."""
+    """Run it again. The extractive mind is executed again; a model's recorded outputs are reused."""
     recorded = store.reread(trace_id)
     before, opening = recorded.result, recorded.opening
     if before is None:
-        raise MalformedTrace(f"trace {trace_id} is incomplete; `marchwarden resume {trace_id}` finishes it")
+        raise MalformedTrace(f"trace {trace_id} is incomplete; finish it with `marchwarden resume {trace_id}`")
     rethink = opening.model_id == extractive.model_id
     mind = extractive if rethink else OfflineMind(opening.model_id, opening.conclusion_tokens)
     try:
@@ -96,7 +96,7 @@ async def rerun(store: Store, trace_id: str, extractive: Mind, rebuild: Rebuild 
 
 
 def _divergence(group: ExceptionGroup) -> Exception:
-    """Searches are made side by side, so what the trace does not hold comes in a group: one of it is enough to say."""
+    """Unwrap the exception group of concurrent searches. The first divergence is enough to report."""
     diverged, others = group.split(ReplayDiverged)
     if diverged is None or others is not None:
         return group
@@ -108,7 +108,7 @@ def _divergence(group: ExceptionGroup) -> Exception:
 
 
 def differences(one: ResearchResult, other: ResearchResult) -> tuple[str, ...]:
-    """The fields that are not the same in both, wall time aside."""
+    """Return the fields that differ, ignoring wall time."""
     left, right = _comparable(one, exclude_unset=True), _comparable(other)
     return tuple(name for name, value in left.items() if value != _limited_to(value, right[name]))
 
@@ -130,7 +130,7 @@ def _limited_to(fields: object, value: object) -> object:
 
 @contextmanager
 def closed_sockets() -> Iterator[None]:
-    """While this is open, nothing in this context can reach out: the interpreter itself refuses."""
+    """Block network access in this context, with an audit hook of the interpreter."""
     _watch_sockets()
     token = _SOCKETS_CLOSED.set(True)
     try:
@@ -141,10 +141,10 @@ def closed_sockets() -> Iterator[None]:
 
 @cache
 def _watch_sockets() -> None:
-    """Audit hooks cannot be taken off again, so there is at most one, and it looks at the context."""
+    """Install the audit hook once. Hooks cannot be removed, so it checks a context variable."""
     sys.addaudithook(_refuse_when_closed)
 
 
 def _refuse_when_closed(event: str, _arguments: tuple[object, ...]) -> None:
     if event in _NETWORK_EVENTS and _SOCKETS_CLOSED.get():
-        raise ReplayDiverged(f"a rerun tried to reach outside ({event})")
+        raise ReplayDiverged(f"the rerun tried to access the network ({event})")

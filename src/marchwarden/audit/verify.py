@@ -1,4 +1,4 @@
-"""Verification: every citation of a run proved again from its trace and archive, with no model and no network."""
+"""Verify: prove every citation of a run again from its trace and archive, without a model or network."""
 
 import json
 import re
@@ -21,7 +21,7 @@ Line = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was proved, or was not."""
+    """One check and its outcome."""
 
     subject: str
     proved: bool
@@ -29,19 +29,19 @@ class Check:
 
 
 def verify(store: Store, trace_id: str) -> list[Check]:
-    """Check the chain of the trace, every body it refers to, and every citation of its result.
+    """Check the hash chain of the trace, every archived body it refers to, and every citation of its result.
 
-    Lines after a damaged one are read all the same, so that the damage is named where it lies.
+    Lines after a damaged one are still read, so that the damage is reported where it is.
     """
     chain = store.chain(trace_id)
     lines = [*_parse_lines(store.content(trace_id))]
     if not lines:
-        raise MalformedTrace(f"trace {trace_id}: not one of its lines can be read")
+        raise MalformedTrace(f"trace {trace_id} has no readable line")
     checks = [_check_chain(chain.damage, torn=chain.torn, lines=lines)]
     checks += [*_check_bodies(lines, store.archive)]
     result = _find_result(lines)
     if result is None:
-        return [*checks, Check("result", proved=False, detail="the trace holds no result that can be read")]
+        return [*checks, Check("result", proved=False, detail="the trace contains no readable result")]
     if result.trace_id != trace_id:
         checks.append(Check("result", proved=False, detail=f"it belongs to trace {result.trace_id}"))
     checks += [_check_citation(number, each, lines, store.archive) for number, each in enumerate(result.citations, 1)]
@@ -62,14 +62,14 @@ def _check_chain(damage: str, *, torn: bool, lines: Sequence[Line]) -> Check:
     if damage:
         return Check("trace", proved=False, detail=damage)
     if torn:
-        return Check("trace", proved=False, detail="its last line is torn; `marchwarden resume` repairs it")
+        return Check("trace", proved=False, detail="the last line is incomplete; repair it with `marchwarden resume`")
     if lines[0]["action"] != "start" or lines[-1]["action"] != "result":
-        return Check("trace", proved=False, detail="it is incomplete: it does not reach from a start to a result")
-    return Check("trace", proved=True, detail=f"{len(lines)} lines, each chained to the one before")
+        return Check("trace", proved=False, detail="incomplete: the start or the result is missing")
+    return Check("trace", proved=True, detail=f"{len(lines)} lines, hash chain intact")
 
 
 def _check_bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
-    """One line for all bodies that are as they were, one for each that is not."""
+    """Yield one check for all intact bodies, and one for each damaged body."""
     names = dict.fromkeys(str(line[name]) for line in lines for name in _BODY_FIELDS if line.get(name))
     intact = 0
     for name in names:
@@ -79,7 +79,7 @@ def _check_bodies(lines: Sequence[Line], archive: Archive) -> Iterator[Check]:
             yield Check("archive", proved=False, detail=str(error))
         else:
             intact += 1
-    yield Check("archive", proved=True, detail=f"{intact} of {len(names)} bodies have their hash")
+    yield Check("archive", proved=True, detail=f"{intact} of {len(names)} archived bodies match their hash")
 
 
 def _find_result(lines: Sequence[Line]) -> ResearchResult | None:
@@ -103,27 +103,27 @@ def _check_citation(number: int, citation: Citation, lines: Sequence[Line], arch
 
 
 def _find_fault(citation: Citation, lines: Sequence[Line], archive: Archive) -> str:
-    """Why a citation does not hold, or nothing."""
+    """Return why a citation is invalid, or an empty string."""
     if citation.text_hash is None or citation.start is None or citation.end is None:
-        return "it does not say where its excerpt stands"
+        return "the citation has no text hash or offsets"
     fetched = [line for line in lines if line["action"] == "fetch" and line.get("text_hash") == citation.text_hash]
     if not any(
         line.get("content_hash") == citation.content_hash and _is_within(citation.locator, str(line.get("locator")))
         for line in fetched
     ):
-        return "this run fetched no such document from there"
+        return "this run did not fetch this document"
     try:
         text = archive.load(citation.text_hash).decode()
     except ArchiveDamaged as error:
         return str(error)
     excerpt = text[citation.start : citation.end]
     if citation.raw_excerpt not in (excerpt, f"{excerpt} {CUT}"):
-        return f"the archived text at {citation.start}-{citation.end} is not the excerpt"
+        return f"the archived text at {citation.start}-{citation.end} differs from the excerpt"
     return ""
 
 
 def _is_within(place: str, locator: str) -> bool:
-    """Whether a place is this document or a part of it. A file's own name may hold a `#`, so that no cut is safe."""
+    """Tell whether a place is this document or part of it. A file name may contain a `#`, so splitting is not safe."""
     return place == locator or place.startswith(f"{locator}#")
 
 
@@ -132,4 +132,4 @@ def _check_markers(result: ResearchResult) -> Check:
     dangling = sorted(used - set(range(1, len(result.citations) + 1)))
     if dangling:
         return Check("answer", proved=False, detail=f"markers without a citation: {dangling}")
-    return Check("answer", proved=True, detail=f"{len(used)} markers, each with its citation")
+    return Check("answer", proved=True, detail=f"{len(used)} markers, each with a citation")

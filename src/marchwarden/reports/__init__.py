@@ -1,1 +1,1 @@
-"""Reports: a finished run as a person reads, prints, keeps or cites it. Only `gathering` touches the disk."""
+"""Reports: export a finished run as HTML, Markdown, JSON or a bibliography. Only `load` reads the disk."""

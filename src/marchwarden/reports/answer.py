@@ -1,4 +1,4 @@
-"""The answer and its markers, and the places where its sources disagree, side by side."""
+"""Render the answer with its citation markers, and the conflicts between its sources."""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +14,7 @@ from marchwarden.text.sanitize import one_line
 
 _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 _MAX_PREVIEWS: Final = 300
-"""Previews repeat the excerpt; an answer with more markers than this goes without the rest of them."""
-
-
+"""Previews repeat the excerpt, so only this many markers get one."""
 # The sentence in answers of runs from before results had a field for conflicts.
 _COMPARED: Final = re.compile(r"(?P<what>[^\n]{1,600}): compare \[(?P<one>\d{1,6})\] with \[(?P<other>\d{1,6})\]\.")
 
@@ -32,17 +30,17 @@ class ShownConflict:
 
 def conflicts_in(result: ResearchResult) -> Iterator[ShownConflict]:
     """Yield the conflicts whose citations both exist."""
-    for each in _typed(result) if result.conflicts else _parsed(result.answer):
+    for each in _from_field(result) if result.conflicts else _from_answer(result.answer):
         if max(each.one, each.other) <= len(result.citations) and min(each.one, each.other) > 0:
             yield each
 
 
-def _typed(result: ResearchResult) -> Iterator[ShownConflict]:
+def _from_field(result: ResearchResult) -> Iterator[ShownConflict]:
     for each in result.conflicts:
         yield ShownConflict(conflict_sentence(each), each.one, each.other)
 
 
-def _parsed(answer: str) -> Iterator[ShownConflict]:
+def _from_answer(answer: str) -> Iterator[ShownConflict]:
     for paragraph in answer.split("\n\n"):
         if match := _COMPARED.fullmatch(paragraph.strip()):
             yield ShownConflict(match["what"], int(match["one"]), int(match["other"]))
@@ -50,7 +48,7 @@ def _parsed(answer: str) -> Iterator[ShownConflict]:
 
 @dataclass
 class MarkerLinks:
-    """Texts whose [n] lead to their citations. Remembers where each number was first used, to lead back."""
+    """Renders [n] markers as links to citations. Remembers where each number is first used, to link back."""
 
     cited: dict[int, Citation]
     first_use: dict[int, str] = field(default_factory=dict)
@@ -80,7 +78,7 @@ class MarkerLinks:
 
 
 def _preview(citation: Citation) -> Markup:
-    """What hovering shows: the words themselves, and whose they are."""
+    """Render the preview shown on hover: the excerpt and its source."""
     whose = one_line(citation.title or citation.locator, 120)
     return element(
         "span",
@@ -98,7 +96,7 @@ def answer_section(bundle: Bundle, links: MarkerLinks) -> Markup:
 
 
 def disagreements_section(bundle: Bundle) -> Markup | None:
-    """Each conflict of the answer, with both excerpts next to each other."""
+    """Render each conflict in the answer with both excerpts side by side."""
     found = list(conflicts_in(bundle.result))
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""The cited documents as a bibliography: BibTeX and CSL-JSON, one entry a document."""
+"""Export the cited documents as BibTeX and CSL-JSON, one entry per document."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -38,12 +38,12 @@ def csl_json(bundle: Bundle) -> str:
 
 
 def escape_tex(text: str) -> str:
-    """Text that TeX prints as it stands."""
+    """Escape text so that TeX prints it unchanged."""
     return "".join(_TEX.get(character, character) for character in one_line(text, 2000))
 
 
 def key(source: SourceText) -> str:
-    """Told from every other document by its hash, and from every other entry by its number."""
+    """Return a citation key. The hash makes it unique per document, the number unique per entry."""
     words = [word for word in _NOT_IN_A_KEY.split(source.title.casefold()) if len(word) >= _MIN_KEY_WORD]
     digest = (source.text_hash or source.content_hash).removeprefix("sha256:")[:8]
     return "-".join(part for part in ("".join(words[:2])[:24], digest, str(source.number)) if part)
@@ -51,12 +51,12 @@ def key(source: SourceText) -> str:
 
 def _entry(source: SourceText) -> str:
     fields = "".join(f"  {name} = {{{value}}},\n" for name, value in _fields(source))
-    # Every BibTeX style knows @misc; @online is BibLaTeX's alone.
+    # Every BibTeX style supports @misc; only BibLaTeX supports @online.
     return f"@misc{{{key(source)},\n{fields}}}\n"
 
 
 def _fields(source: SourceText) -> Iterator[tuple[str, str]]:
-    # The second pair of braces keeps the capitals of a title as they are.
+    # The inner braces preserve the capitalization of the title.
     yield "title", f"{{{escape_tex(source.title or source.locator)}}}"
     if authors := _authors(source):
         yield "author", " and ".join(f"{{{escape_tex(author)}}}" for author in authors)
@@ -64,7 +64,7 @@ def _fields(source: SourceText) -> Iterator[tuple[str, str]]:
         yield "date", source.published.isoformat()
         yield "year", str(source.published.year)
     if http_address(source.locator):
-        # TeX reads an address as it stands; what could end the field never is in one.
+        # Not escaped: TeX reads URLs verbatim, and `http_address` excludes braces.
         yield "url", source.locator
     else:
         yield "howpublished", escape_tex(source.locator)

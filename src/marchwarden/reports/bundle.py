@@ -1,4 +1,4 @@
-"""Bundle: everything a report is made of, already read. Knows traces and results, no disk and no HTML."""
+"""Bundle: everything a report needs, already loaded. Does not read the disk or write HTML."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from marchwarden.storage.trace import Json, TraceEntry
 
 @dataclass(frozen=True)
 class ReportRun:
-    """One run as its trace tells it."""
+    """One run: its header and trace entries."""
 
     trace_id: str
     opening: RunHeader
@@ -21,7 +21,7 @@ class ReportRun:
 
 @dataclass(frozen=True)
 class ReportMember:
-    """A researcher's own run, and the dispatch it answered."""
+    """A researcher's run, and the dispatch that started it."""
 
     dispatch: Dispatch
     run: ReportRun
@@ -29,7 +29,7 @@ class ReportMember:
 
 @dataclass(frozen=True)
 class NumberedCitation:
-    """A citation under the number the answer calls it by."""
+    """A citation with its number in the answer."""
 
     number: int
     citation: Citation
@@ -37,7 +37,7 @@ class NumberedCitation:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A document that is cited: where it is, when it was fetched, its archived text (None where that is lost)."""
+    """A cited document: where it is, when it was fetched, and its archived text (None if lost)."""
 
     number: int
     kind: str
@@ -58,7 +58,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A finished run with its evidence, and what came of proving it on the day the report was made."""
+    """A finished run with its evidence, and the checks made when the report was created."""
 
     run: ReportRun
     result: ResearchResult
@@ -82,12 +82,12 @@ class Bundle:
 def source_texts(
     result: ResearchResult, run: ReportRun, members: Sequence[ReportMember], texts: Mapping[str, str]
 ) -> tuple[SourceText, ...]:
-    """The cited documents in order of first mention, each with all that is cited of it."""
+    """Group the citations by document, in order of first mention."""
     groups: dict[tuple[str, str], list[NumberedCitation]] = {}
     for number, citation in enumerate(result.citations, 1):
         key = (citation.locator.split("#")[0], citation.text_hash or f"citation {number}")
         groups.setdefault(key, []).append(NumberedCitation(number, citation))
-    # A member's own line says when a document really was fetched; a PI's, when it took it over.
+    # A member's trace records when a document was fetched; the PI's, when the PI received it.
     lines = [*(entry for member in members for entry in member.run.entries), *run.entries]
     fetched = [entry for entry in lines if entry.action == "fetch" and "error" not in entry.fields]
     return tuple(
@@ -134,7 +134,7 @@ def _is_fetch_of(fields: Json, locator: str, citation: Citation) -> bool:
 
 
 def citations_found_by(bundle: Bundle, dispatch: Dispatch) -> list[int]:
-    """The numbers of the citations one errand brought; where its own run is not here, those of its researcher."""
+    """Return the numbers of the citations from one dispatch. Without its run, return those of its researcher."""
     own = next((each.run for each in bundle.members if each.run.trace_id == dispatch.trace_id), None)
     numbered = [(number, each) for number, each in bundle.cited().items() if each.researcher == dispatch.researcher]
     if dispatch.trace_id is None or own is None:

@@ -1,6 +1,6 @@
-"""Confidence, chart: the score between its bands, and what each factor did to it.
+"""Render the confidence score and the effect of each factor.
 
-The effect of a factor is what the rubric's score would lose without it; no arithmetic of the rubric is repeated here.
+The effect of a factor is the difference to the rubric's score without it. The rubric's arithmetic is not repeated here.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _VISIBLE: Final = 0.005
 
 @dataclass(frozen=True)
 class Factor:
-    """One factor: what it is, chart, and what it did to the score (None where that cannot be value)."""
+    """One factor: its value, its chart, and its effect on the score (None if unknown)."""
 
     name: str
     value: str
@@ -31,9 +31,9 @@ class Factor:
 
 
 def factor_effects(result: ResearchResult) -> tuple[Factor, ...]:
-    """The six factors of the contract, in its order."""
+    """Return the six factors of the contract, in its order."""
     factors, rubric = result.confidence_factors, Rubric.shipped()
-    # Another researcher may score by a rubric of its own; then the effects are unknown here, and not rows.
+    # External researchers may use another rubric. Then the effects are unknown and not shown.
     ours = abs(rubric.score(factors) - result.confidence) < _SAME_SCORE
     return tuple(_factors(factors, rubric if ours else None))
 
@@ -43,7 +43,7 @@ def _factors(given: ConfidenceFactors, rubric: Rubric | None) -> Iterator[Factor
         return None if rubric is None else rubric.score(given) - rubric.score(given.model_copy(update=changed))
 
     found, most = given.num_corroborating_sources, Rubric.shipped().counted_sources
-    sources = f"{found} of {most} that count" if found <= most else f"{found}, of which {most} count"
+    sources = f"{found} (up to {most} count)" if found else "none"
     yield Factor(
         "Independent sources", sources, scale(min(found, most), most, sources), effect(num_corroborating_sources=1)
     )
@@ -55,7 +55,7 @@ def _factors(given: ConfidenceFactors, rubric: Rubric | None) -> Iterator[Factor
     agreement = "contradiction found" if given.contradiction_detected else "no contradiction"
     chart = scale(0 if given.contradiction_detected else 1, 1, agreement)
     yield Factor("Agreement", agreement, chart, effect(contradiction_detected=False))
-    budget = "exhausted" if given.budget_exhausted else "was enough"
+    budget = "exhausted" if given.budget_exhausted else "sufficient"
     yield Factor("Budget", budget, scale(0 if given.budget_exhausted else 1, 1, budget), effect(budget_exhausted=False))
     age = one_line(given.recency or "unknown", 20)
     yield Factor("Recency", age, _level(age, _AGES), effect(recency=Recency.RECENT.value))
@@ -77,8 +77,8 @@ def confidence_section(result: ResearchResult) -> Markup:
         element("ul", *rows, class_="factors"),
         element(
             "p",
-            "The number at the right is what each factor did to the score, against one source, medium authority, a "
-            "full match, no contradiction, a budget that was enough, and evidence one to three years old.",
+            "The number on the right is the effect of each factor on the score, compared with one source, medium "
+            "authority, a full match, no contradiction, a sufficient budget, and evidence one to three years old.",
             class_="note",
         ),
         id="confidence",
@@ -86,7 +86,7 @@ def confidence_section(result: ResearchResult) -> Markup:
 
 
 def _bands() -> Markup:
-    """The words under the gauge, each where its band begins; value once more in the lead, so hidden from readers."""
+    """Render the labels under the gauge. Hidden from screen readers, because the lead says the same."""
     names = [element("span", f"{least:.1f}", class_=f"band band-{round(least * 10)}") for least, _ in BANDS if least]
     return element("div", *names, class_="bands", aria_hidden="true")
 

@@ -1,4 +1,4 @@
-"""Excerpts: where a citation stands in the archived text, with a little of what is around it. Pure offsets."""
+"""Locate citations in the archived text, with some context. Works on offsets only."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _WORD: Final = 40
 
 @dataclass(frozen=True)
 class Window:
-    """An excerpt inside its text. `cut_before` and `cut_after` say whether the text goes on there."""
+    """An excerpt in its context. `cut_before` and `cut_after` tell whether the text continues there."""
 
     before: str
     excerpt: str
@@ -25,14 +25,14 @@ class Window:
 
 @dataclass(frozen=True)
 class ExcerptPiece:
-    """A stretch of a whole text, and the citations that are made of it: none for what lies between."""
+    """A section of a text and the numbers of the citations that cover it, if any."""
 
     text: str
     numbers: tuple[int, ...] = ()
 
 
 def window(citation: Citation, text: str | None, around: int = AROUND) -> Window | None:
-    """The excerpt in its place, or None where the text is lost or does not say it there."""
+    """Return the excerpt in context, or None if the text is lost or does not contain it at its offsets."""
     place = _place(citation, text)
     if text is None or place is None:
         return None
@@ -43,7 +43,7 @@ def window(citation: Citation, text: str | None, around: int = AROUND) -> Window
 
 
 def split_by_citations(text: str, citations: Sequence[NumberedCitation]) -> Iterator[ExcerptPiece]:
-    """The whole text, cut where an excerpt begins or ends; excerpts may overlap."""
+    """Split the text wherever an excerpt begins or ends. Excerpts may overlap."""
     placed = [(each.number, place) for each in citations if (place := _place(each.citation, text))]
     edges = sorted({0, len(text), *(edge for _, place in placed for edge in place)})
     for start, end in pairwise(edges):
@@ -59,7 +59,7 @@ def _place(citation: Citation, text: str | None) -> tuple[int, int] | None:
 
 
 def _next_word_start(text: str, at: int, limit: int) -> int:
-    """The beginning of the next word, if it is near."""
+    """Return the start of the next word if it is near, otherwise `at`."""
     if at == 0:
         return 0
     near = [i + 1 for i in range(at, min(at + _WORD, limit)) if text[i].isspace()]
@@ -67,7 +67,7 @@ def _next_word_start(text: str, at: int, limit: int) -> int:
 
 
 def _previous_word_end(text: str, at: int, limit: int) -> int:
-    """The end of the last whole word, if it is near."""
+    """Return the end of the last complete word if it is near, otherwise `at`."""
     if at == len(text):
         return at
     near = [i for i in range(at - 1, max(at - _WORD, limit) - 1, -1) if text[i].isspace()]

@@ -1,4 +1,4 @@
-"""What an answer leaves over: gaps and what to do about them, discoveries, open questions, and who was asked."""
+"""Render what an answer leaves open: gaps with advice, discoveries, open questions, and the dispatches."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -15,7 +15,7 @@ _LONGEST = 600
 
 
 def gaps_section(result: ResearchResult) -> Markup | None:
-    """By category, each with the move it asks for."""
+    """Render the gaps by category, each with advice."""
     if not result.gaps:
         return None
     order = list(GAPS)
@@ -39,7 +39,7 @@ def discoveries_section(result: ResearchResult) -> Markup | None:
     if not result.discovery_events:
         return None
     listed = element("ul", *(_discovery(each) for each in result.discovery_events), class_="entries")
-    return element("section", element("h2", "Discoveries on the way"), listed, id="discoveries")
+    return element("section", element("h2", "Discoveries"), listed, id="discoveries")
 
 
 def _discovery(event: DiscoveryEvent) -> Markup:
@@ -73,7 +73,7 @@ def _entry(head: Markup | str, detail: str, locator: str | None = None) -> Marku
 
 
 def dispatches_section(bundle: Bundle, runs: Mapping[str, str]) -> Markup | None:
-    """Who was asked what, why, and what came of it; `runs` are the places of their own timelines."""
+    """Render which researcher was asked what, why, and the outcome. `runs` maps trace ids to timeline anchors."""
     asked = bundle.result.dispatches
     if not asked:
         return None
@@ -95,14 +95,14 @@ def _dispatch(each: Dispatch, bundle: Bundle, runs: Mapping[str, str]) -> Markup
             one_line(each.question),
             class_="head",
         ),
-        element("p", f"Because: {one_line(each.reason, 300)}", class_="reason"),
+        element("p", f"Reason: {one_line(each.reason, 300)}", class_="reason"),
         element(
             "p",
             one_line(each.outcome, 300),
             f", {confidence}" if confidence else None,
             f", {pluralize(each.tokens_used, 'token')}",
             joined((". Cited: ", joined(cited, " "))) if cited else None,
-            joined((". ", element("a", "Its own steps", href=f"#{place}"))) if place else None,
+            joined((". ", element("a", "Steps", href=f"#{place}"))) if place else None,
         ),
         meter(each.confidence, confidence) if each.confidence is not None and confidence else None,
     )

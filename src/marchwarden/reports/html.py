@@ -1,7 +1,9 @@
-"""Markup: the one place where text becomes HTML. Whatever is not `Markup` already is cleaned and escaped.
+"""Markup: the only place where text becomes HTML. Anything that is not `Markup` is cleaned and escaped.
 
-Refuses what nothing here ever needs: handlers, inline styles, links that are not http(s) or local; in a report also
-whatever loads or sends.
+Refuses what no page here needs: event handlers, inline styles, links that are neither http(s) nor local. Reports also
+refuse everything that loads or sends data.
+
+Why not a template engine: those escape text, but do not restrict elements, attributes and link targets.
 """
 
 import re
@@ -22,7 +24,7 @@ _NOT_IN_A_URL: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u20
 
 @dataclass(frozen=True)
 class Markup:
-    """HTML that may be written as it stands."""
+    """HTML that is safe to write unescaped."""
 
     text: str
 
@@ -36,7 +38,7 @@ Content = Markup | str | int | None
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a kind of page is never made of, and how an address within it is written."""
+    """The elements and attributes that a kind of page must not contain, and the form of its local links."""
 
     kind: str
     elements: frozenset[str]
@@ -44,7 +46,7 @@ class Grammar:
     local: re.Pattern[str]
 
     def element(self, name: str, /, *children: Content, **attributes: Attribute) -> Markup:
-        """One element. `class_` is written `class`, `aria_label` `aria-label`; None and False leave one out."""
+        """Build one element. `class_` becomes `class`, `aria_label` `aria-label`; None and False omit an attribute."""
         if not _NAME.fullmatch(name) or name.lower() in self.elements:
             raise ValueError(f"{self.kind} has no element {name!r}")
         start_tag = f"<{name}{''.join(self._attribute(key, value) for key, value in attributes.items())}>"
@@ -66,17 +68,17 @@ class Grammar:
 
 
 def joined(parts: Iterable[Content], between: str = "") -> Markup:
-    """Several parts after one another, each escaped unless it is markup."""
+    """Join parts. Each is escaped unless it is markup."""
     return Markup(escape(between).join(_to_html(part) for part in parts))
 
 
 def escape(text: str) -> str:
-    """Text that can do nothing: without control and bidirectional characters, and with HTML's own written out."""
+    """Remove control and bidirectional characters, and escape HTML."""
     return escaped(printable(text), quote=True)
 
 
 def http_address(locator: str) -> str | None:
-    """The locator, if it is an ordinary web address that may become a link. A login in it could disguise the host."""
+    """Return the locator if it is a web address that may become a link. Credentials could disguise the host."""
     try:
         parts = urlsplit(locator)
         plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
@@ -100,7 +102,7 @@ element = _REPORT.element
 
 
 def address(locator: str) -> Markup:
-    """A locator as it is; clickable only where it leads to the web."""
+    """Render a locator, as a link if it is a web address."""
     shown = element("span", locator, class_="address")
     href = http_address(locator)
     return element("a", shown, href=href, rel="noopener noreferrer", target="_blank") if href else shown

@@ -1,4 +1,4 @@
-"""A report as JSON: the result, where each excerpt stands, the checks, and the course of the run. For programs."""
+"""Export a report as JSON: the result, the excerpts in context, the checks and the timelines."""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Wording: dates, sums and categories in the words a report uses."""
+"""Labels and formats used in reports: confidence bands, gap categories, dates, durations and costs."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -8,26 +8,26 @@ from marchwarden.contract import GapCategory, Priority
 
 BANDS: Final = (
     (0.9, "several strong sources agree"),
-    (0.7, "mostly grounded"),
+    (0.7, "well supported"),
     (0.5, "few sources"),
-    (0.0, "have a person look"),
+    (0.0, "low confidence: check this yourself"),
 )
 GAPS: Final[Mapping[GapCategory, tuple[str, str]]] = {
     GapCategory.SOURCE_NOT_FOUND: (
-        "Not found here",
-        "Ask another researcher, give it more to read, or accept that this stays open.",
+        "Not found",
+        "Ask another researcher, add more sources, or leave it open.",
     ),
     GapCategory.ACCESS_DENIED: (
         "Could not be read",
-        "Open the source yourself or use an access that has the right to it; then ask again.",
+        "Open the source yourself, or provide access to it and ask again.",
     ),
     GapCategory.BUDGET_EXHAUSTED: (
         "The budget ran out",
-        "Ask again with more tokens, sources or time, or accept the part that was answered.",
+        "Ask again with more tokens, sources or time, or accept the partial answer.",
     ),
     GapCategory.CONTRADICTORY_SOURCES: (
         "Sources contradict each other",
-        "Compare the excerpts above and decide which source to follow, or ask somebody who knows.",
+        "Compare the excerpts above and decide which source to trust, or ask an expert.",
     ),
     GapCategory.SCOPE_EXCEEDED: (
         "Another kind of source is needed",
@@ -46,7 +46,7 @@ def day(moment: date) -> str:
 
 
 def moment(timestamp: str) -> str:
-    """A trace's timestamp as a person says it; as it stands where it is none."""
+    """Format a trace timestamp, or return it unchanged if it is not ISO 8601."""
     try:
         read = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -62,7 +62,7 @@ def seconds(value: float) -> str:
 
 
 def dollars(known: float, unpriced: int = 0) -> str:
-    """Money, and never silence about tokens nobody knows the price of."""
+    """Format a cost. Tokens without a known price are always mentioned."""
     amount = f"${known:.4f}" if known else ""
-    missing = f"{unpriced:,} tokens at a price unknown here" if unpriced else ""
+    missing = f"{unpriced:,} tokens at an unknown price" if unpriced else ""
     return " and ".join(part for part in (amount, missing) if part)

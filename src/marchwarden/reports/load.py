@@ -1,4 +1,4 @@
-"""Gathering: a stored run read from its trace and archive, and proved, for a report. Writes and fetches nothing."""
+"""Load a stored run from its trace and archive and verify it. Does not write or fetch anything."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -12,14 +12,16 @@ from marchwarden.storage.store import Store
 
 
 def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
-    """Everything a report of this run needs. A run without a result has no report."""
+    """Load everything a report needs. Raise `MalformedTrace` for a damaged run or one without a result."""
     chain = store.chain(trace_id)
     if chain.damage:
-        raise MalformedTrace(f"trace {trace_id}: {chain.damage}; `marchwarden verify {trace_id}` says what still holds")
+        raise MalformedTrace(
+            f"trace {trace_id}: {chain.damage}; run `marchwarden verify {trace_id}` to see what is intact"
+        )
     run = ReportRun(trace_id, RunHeader.from_trace(chain.entries, trace_id), chain.entries)
     result = store.reread(trace_id).result
     if result is None:
-        raise MalformedTrace(f"trace {trace_id} has no result yet; `marchwarden resume {trace_id}` finishes it")
+        raise MalformedTrace(f"trace {trace_id} has no result yet; finish it with `marchwarden resume {trace_id}`")
     members = tuple(_members(store, result.dispatches))
     return Bundle(
         run=run,
@@ -32,7 +34,7 @@ def load_bundle(store: Store, trace_id: str, made_on: date) -> Bundle:
 
 
 def _members(store: Store, dispatches: Iterable[Dispatch]) -> Iterable[ReportMember]:
-    """The runs of those who were asked, where they lie in the same store and were asked just that."""
+    """Yield the dispatched runs that are in the same store and answer the dispatched question."""
     for dispatch in dispatches:
         if dispatch.trace_id is None:
             continue

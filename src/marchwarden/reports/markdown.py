@@ -1,4 +1,4 @@
-"""A report as Markdown, with footnotes. What came from outside is escaped: it makes no link, image, tag or heading."""
+"""Export a report as Markdown with footnotes. External text is escaped: it cannot become a link, image or heading."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ _MARKER: Final = re.compile(r"\\\[(\d{1,6})\\\]")
 
 
 def escape_line(text: str) -> str:
-    """One line that Markdown shows as it stands."""
+    """Escape text as one line that Markdown shows unchanged."""
     line = " ".join(printable(text).split())
     return _LINE_START.sub(r"\1\\\2", _SYNTAX.sub(r"\\\1", line))
 
 
 def render_markdown(bundle: Bundle) -> str:
-    """The whole report, for a wiki, an issue or a mail."""
+    """Render the whole report, for a wiki, an issue or an email."""
     return "\n".join(_lines(bundle)) + "\n"
 
 
@@ -35,7 +35,8 @@ def _lines(bundle: Bundle) -> Iterator[str]:
     yield ""
     began = moment(bundle.run.entries[0].timestamp)
     cost = f"{seconds(result.cost_metadata.wall_time_sec)}, {pluralize(result.cost_metadata.tokens_used, 'token')}"
-    yield f"{began}, asked of {escape_line(opening.researcher)} ({escape_line(result.cost_metadata.model_id)}), {cost}."
+    model = escape_line(result.cost_metadata.model_id)
+    yield f"{began}, researcher {escape_line(opening.researcher)}, model {model}, {cost}."
     yield ""
     yield f"**{_verdict(bundle)}**"
     yield ""
@@ -53,19 +54,19 @@ def _lines(bundle: Bundle) -> Iterator[str]:
         for cited in source.citations:
             yield from _footnote(source, cited)
     yield ""
-    yield f"Trace {escape_line(result.trace_id)}. `marchwarden verify` proves it again."
+    yield f"Trace {escape_line(result.trace_id)}. Run `marchwarden verify` to check it again."
 
 
 def _verdict(bundle: Bundle) -> str:
     failed = [check for check in bundle.checks if not check.proved]
     if not failed:
-        return f"Verified on {day(bundle.made_on)}: all {pluralize(len(bundle.checks), 'check')} hold."
+        return f"Verified on {day(bundle.made_on)}: all {pluralize(len(bundle.checks), 'check')} passed."
     named = "; ".join(escape_line(f"{check.subject}: {check.detail}") for check in failed)
     return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {named}"
 
 
 def _link_footnotes(text: str, citations: int) -> str:
-    """Markers as footnotes; a marker without a citation stays text."""
+    """Turn markers into footnotes. A marker without a citation stays text."""
 
     def note(match: re.Match[str]) -> str:
         return f"[^{int(match[1])}]" if 1 <= int(match[1]) <= citations else match[0]
@@ -100,7 +101,7 @@ def _gaps(bundle: Bundle) -> Iterator[str]:
 def _follow_ups(bundle: Bundle) -> Iterator[str]:
     result = bundle.result
     if result.discovery_events:
-        yield from ("", "## Discoveries on the way", "")
+        yield from ("", "## Discoveries", "")
     for event in result.discovery_events:
         yield f"- {escape_line(event.type.replace('_', ' '))}: {escape_line(event.query)}. {escape_line(event.reason)}"
     if result.open_questions:
@@ -120,7 +121,7 @@ def _dispatch(bundle: Bundle, each: Dispatch) -> str:
 
 
 def _footnote(source: SourceText, cited: NumberedCitation) -> Iterator[str]:
-    """On one line, so that a reader without footnotes shows it as a paragraph and nothing else."""
+    """Write a footnote on one line, so that renderers without footnotes show a plain paragraph."""
     locator = cited.citation.locator
     place = f"<{locator}>" if http_address(locator) else escape_line(locator)
     fetched = f", fetched {moment(source.fetched)}" if source.fetched else ""

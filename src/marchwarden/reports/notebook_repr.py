@@ -1,6 +1,6 @@
-"""A result at a result_html, as a notebook shows it: answer, confidence, the words it rests on. Needs no trace and no disk.
+"""Render a result for a notebook: answer, confidence and excerpts. Needs neither a trace nor the disk.
 
-A notebook has its own style sheet and colours, so this has none; and no ids, because it is shown many times on a page.
+Has no styles, because notebooks bring their own, and no ids, because a page may show several results.
 """
 
 import re
@@ -17,7 +17,7 @@ _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 
 
 def result_html(result: ResearchResult) -> str:
-    """HTML for `_repr_html_`."""
+    """Return the HTML for `_repr_html_`."""
     paragraphs = [
         element("p", joined(_with_bold_markers(each))) for each in result.answer.split("\n\n") if each.strip()
     ]

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else. No script, no request, a policy that would refuse both."""
+"""Render the report as one self-contained HTML file, without scripts or requests. Its content policy forbids both."""
 
 import hashlib
 from base64 import b64encode
@@ -29,12 +29,12 @@ _SECTIONS = (
     ("discoveries", "Discoveries"),
     ("questions", "Open questions"),
     ("asked", "Who found what"),
-    ("steps", "Course of the run"),
+    ("steps", "Steps"),
 )
 
 
 def render_page(bundle: Bundle, prices: Prices) -> str:
-    """The whole report as the text of one HTML file."""
+    """Render the whole report as one HTML file."""
     links = MarkerLinks(bundle.cited())
     answered = answer_section(bundle, links)
     shown = _body(bundle, prices, answered, links)
@@ -57,7 +57,7 @@ def render_page(bundle: Bundle, prices: Prices) -> str:
 
 
 def content_policy(style: str) -> str:
-    """What a browser may do with the report: apply this one style sheet, and nothing else."""
+    """Return a policy that lets the browser apply this style sheet and nothing else."""
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -93,7 +93,7 @@ def _head(bundle: Bundle) -> Markup:
         element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="data:,"),
         element("title", f"{one_line(bundle.question, 120)} · Marchwarden"),
-        # Ours, and covered by its hash: the one text that is written into the page as it stands.
+        # The only text that is not escaped. It is ours, and the policy contains its hash.
         element("style", Markup(style)),
     )
 
@@ -128,9 +128,9 @@ def _facts(bundle: Bundle, prices: Prices) -> Sequence[Markup | str]:
     began = bundle.run.entries[0].timestamp
     facts: list[Markup | str] = [
         element("time", moment(began), datetime=began),
-        f"asked of {one_line(opening.researcher, 60)}",
+        f"researcher {one_line(opening.researcher, 60)}",
         f"{opening.request.depth} depth",
-        f"mind {one_line(cost.model_id, 80)}",
+        f"model {one_line(cost.model_id, 80)}",
         seconds(cost.wall_time_sec),
         pluralize(cost.tokens_used, "token"),
     ]
@@ -141,7 +141,7 @@ def _context(bundle: Bundle) -> Markup | None:
     given = bundle.run.opening.request.context
     if not given:
         return None
-    return element("details", element("summary", "What was known already"), element("p", given), class_="context")
+    return element("details", element("summary", "Context"), element("p", given), class_="context")
 
 
 def _navigation(present: Sequence[str]) -> Markup:
@@ -153,12 +153,12 @@ def _colophon(bundle: Bundle) -> Markup:
     trace_id = bundle.result.trace_id
     holes = None if bundle.result.trace_complete else " The trace is incomplete: the disk was full."
     made = element("p", f"Made on {day(bundle.made_on)} from trace ", element("code", trace_id), ".", holes)
-    again = element("p", "Replay it: ", element("code", f"marchwarden replay {trace_id} --rerun"))
+    again = element("p", "Replay: ", element("code", f"marchwarden replay {trace_id} --rerun"))
     return element("footer", made, again)
 
 
 def verification_badge(bundle: Bundle) -> Markup:
-    """Verified, or what failed. Every check is behind it."""
+    """Render the verdict. All checks are listed in its details."""
     failed = [check for check in bundle.checks if not check.proved]
     verdict = "Not verified" if failed else "Verified"
     when = element("time", day(bundle.made_on), datetime=bundle.made_on.isoformat())
@@ -173,9 +173,9 @@ def verification_badge(bundle: Bundle) -> Markup:
     checks = element("ul", *(_check(check) for check in [*failed, *(c for c in bundle.checks if c.proved)]))
     explanation = element(
         "p",
-        "Made by the same code as ",
+        "Repeat these checks with ",
         element("code", f"marchwarden verify {bundle.result.trace_id}"),
-        ", which proves it again with no model and no network.",
+        ". It needs no model and no network.",
     )
     return element(
         "details", summary, checks, explanation, class_=f"badge {'bad' if failed else 'good'}", open=bool(failed)
@@ -183,7 +183,7 @@ def verification_badge(bundle: Bundle) -> Markup:
 
 
 def _all_passed(bundle: Bundle) -> str:
-    return f"all {pluralize(len(bundle.checks), 'check')} hold"
+    return f"all {pluralize(len(bundle.checks), 'check')} passed"
 
 
 def _check(check: Check) -> Markup:

@@ -1,4 +1,4 @@
-"""The cited documents: every excerpt highlighted where it stands, with where, when and what hash it has."""
+"""Render the cited documents: every excerpt highlighted in its context, with its address, date and hash."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ALL_TEXTS: Final = 900_000
 
 @dataclass
 class TextBudget:
-    """How many bytes of whole texts a report still has budget for."""
+    """The number of bytes of full texts that still fit into the report."""
 
     left: int = _ALL_TEXTS
 
@@ -35,9 +35,8 @@ def sources_section(bundle: Bundle, first_use: Mapping[int, str]) -> Markup | No
         return None
     budget = TextBudget()
     cards = [_card(source, first_use, budget) for source in bundle.sources]
-    lead = (
-        f"{pluralize(len(bundle.result.citations), 'excerpt')} from {pluralize(len(cards), 'document')}, word for word."
-    )
+    excerpts = pluralize(len(bundle.result.citations), "excerpt")
+    lead = f"{excerpts} from {pluralize(len(cards), 'document')}, quoted verbatim."
     return element(
         "section",
         element("h2", "Sources"),
@@ -64,7 +63,7 @@ def _card(source: SourceText, first_use: Mapping[int, str], budget: TextBudget) 
 
 
 def _shown_address(source: SourceText) -> Markup:
-    # A query is kept in its locator as a URL must write it, which is nothing to read.
+    # The locator of a database contains a URL-encoded query: decode it for reading.
     return address(unquote(source.locator) if source.kind == "database" else source.locator)
 
 
@@ -115,7 +114,7 @@ def _excerpt(source: SourceText, cited: NumberedCitation, first_use: Mapping[int
 def _excerpt_in_text(source: SourceText, cited: NumberedCitation) -> Markup:
     found = window(cited.citation, source.text)
     if found is None:
-        lost = "The archived text is missing, or does not say this in its place: this excerpt is shown as it was cited."
+        lost = "The archived text is missing or does not contain this excerpt at its offsets. It is shown as cited."
         quote = element("blockquote", element("mark", cited.citation.raw_excerpt), class_=_text_class(source))
         return quote + element("p", lost, class_="warning")
     return element(
@@ -134,13 +133,15 @@ def _full_text(source: SourceText, budget: TextBudget) -> Markup | None:
         return None
     length = pluralize(len(source.text), "character")
     if not budget.reserve(source.text):
-        return element("p", f"The whole text has {length} and stays in the archive, under its hash.", class_="note")
+        return element(
+            "p", f"The full text ({length}) is not included; it is in the archive under its hash.", class_="note"
+        )
     marked = [
         element("mark", piece.text) if piece.numbers else piece.text
         for piece in split_by_citations(source.text, source.citations)
     ]
     body = element("div", joined(marked), class_=_text_class(source))
-    return element("details", element("summary", f"The whole archived text ({length})"), body, class_="whole")
+    return element("details", element("summary", f"Full archived text ({length})"), body, class_="whole")
 
 
 def _text_class(source: SourceText) -> str:

@@ -1,4 +1,4 @@
-"""Drawing: the small pictures of a report, as inline SVG. Colours come from the style sheet, by class."""
+"""Small charts of a report as inline SVG. The style sheet sets the colours by class."""
 
 from typing import Final
 
@@ -9,14 +9,14 @@ _MIN_WIDTH: Final = 5
 
 
 def meter(share: float, label: str, ticks: tuple[float, ...] = ()) -> Markup:
-    """A bar from nothing to one, with marks where the bands begin."""
+    """A bar from 0 to 1, with ticks where the confidence bands begin."""
     filled = _rectangle(0, min(max(share, 0.0), 1.0) * _WIDTH, "fill")
     marks = [_rectangle(tick * _WIDTH - 1, 3, "tick") for tick in ticks]
     return _chart("meter", label, _rectangle(0, _WIDTH, "track"), filled, *marks)
 
 
 def scale(reached: int, of: int, label: str) -> Markup:
-    """So many boxes of so many."""
+    """A row of `of` boxes, of which `reached` are filled."""
     gap = 14
     width = (_WIDTH - gap * (of - 1)) / of
     boxes = [_rectangle(at * (width + gap), width, "fill" if at < reached else "track") for at in range(of)]
@@ -24,7 +24,7 @@ def scale(reached: int, of: int, label: str) -> Markup:
 
 
 def span(began: float, ended: float, total: float, css_class: str) -> Markup:
-    """When something began and ended, of a total time. Told in words beside it, so hidden from screen readers."""
+    """When a step began and ended within the total time. Hidden from screen readers, because the text says the same."""
     total = total or 1.0
     width = max((ended - began) / total * _WIDTH, _MIN_WIDTH)
     start = min(max(began / total * _WIDTH, 0.0), _WIDTH - width)

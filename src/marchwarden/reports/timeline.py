@@ -1,7 +1,7 @@
-"""Timeline: a trace as steps with a beginning, an end, and the steps each waited for.
+"""Timeline: convert a trace to steps with a start, an end and the steps each waited for.
 
-A line says when a step was over. It began when everything before it was; searches, fetches and dispatches that follow
-one another went side by side.
+A trace entry records when a step ended. It began when all steps before it had ended. Consecutive searches, fetches or
+dispatches ran concurrently.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _HIDDEN: Final = frozenset({"start", "notices", "send"})
 
 @dataclass(frozen=True)
 class Step:
-    """One step. `after` are the steps that had to be over first; `dollars` is None where nobody knows."""
+    """One step. `after` are the steps it waited for; `dollars` is None if the price is unknown."""
 
     number: int
     action: str
@@ -42,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The steps of one run, and when, on the clock of the run that asked for it, it began."""
+    """The steps of one run. `offset` is its start on the clock of the run that dispatched it."""
 
     name: str
     trace_id: str
@@ -67,7 +67,7 @@ class Timeline:
 
 
 def build_timelines(bundle: Bundle, prices: Prices) -> tuple[Timeline, ...]:
-    """The run itself, then the runs of those it asked, all on one clock."""
+    """Return the timelines of the run and its members, on one clock."""
     members = [
         Timeline(
             member.dispatch.researcher, member.run.trace_id, _steps(member.run, prices), _offset(bundle.run, member)
@@ -94,7 +94,7 @@ def _steps(run: ReportRun, prices: Prices, members: Mapping[str, ReportMember] |
 
 
 def _phases(entries: Iterable[TraceEntry]) -> list[list[TraceEntry]]:
-    """Steps that went side by side, together; any other by itself."""
+    """Group entries that ran concurrently."""
     keyed = groupby(entries, key=lambda each: each.action if each.action in _CONCURRENT else f"step {each.step}")
     return [list(group) for _, group in keyed]
 
@@ -122,7 +122,7 @@ def _step(
 
 def _merge_fetches(steps: Sequence[Step]) -> Step:
     first, last = steps[0], steps[-1]
-    what = f"{pluralize(len(steps), 'cited document')} taken over"
+    what = f"{pluralize(len(steps), 'cited document')} added"
     failed = any(step.failed for step in steps)
     return Step(last.number, "keep", what, "", first.began, last.ended, first.after, failed=failed)
 
@@ -135,7 +135,7 @@ def _offset(run: ReportRun, member: ReportMember) -> float:
 
 
 def _start_on_clock(dispatch: TraceEntry, run: ReportRun) -> float:
-    """When the run of a researcher began, on the clock of the one that dispatched it."""
+    """Return when a member's run began, on the clock of the run that dispatched it."""
     try:
         took = datetime.fromisoformat(dispatch.timestamp) - datetime.fromisoformat(run.entries[0].timestamp)
         return _to_float(dispatch.fields.get("elapsed")) - took.total_seconds()
@@ -161,12 +161,12 @@ def _describe_subject(entry: TraceEntry) -> str:
 
 
 def _describe_outcome(fields: Json) -> str:
-    """What a step result, in a few words."""
+    """Describe the outcome of a step in a few words."""
     match fields:
         case {"error": {"detail": detail}}:
             return f"failed: {detail}"
         case {"content_length": int(length)}:
-            return f"{length:,} bytes kept"
+            return f"{length:,} bytes saved"
         case {"result": [*found]}:
             return f"{len(found)} found"
         case {"result": {**result}}:

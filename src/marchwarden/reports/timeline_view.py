@@ -1,4 +1,4 @@
-"""The course of a run: every step with its time, what it waited for, its tokens and its money; drawn on one clock."""
+"""Render the steps of a run: duration, dependencies, tokens and cost of each, drawn on one clock."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line
 
 _SHOWN = 200
-"""Steps drawn of one run; a trace can hold many more than anybody looks at."""
+"""Steps shown per run; a trace can hold many more."""
 
 
 def steps_section(lines: Sequence[Timeline]) -> Markup:
@@ -21,7 +21,7 @@ def steps_section(lines: Sequence[Timeline]) -> Markup:
     facts = " · ".join(part for part in (seconds(whole), pluralize(tokens, "token"), cost) if part)
     return element(
         "section",
-        element("h2", "Course of the run"),
+        element("h2", "Steps"),
         element("p", facts, class_="lead"),
         _legend(),
         _steps(own, whole),
@@ -31,7 +31,7 @@ def steps_section(lines: Sequence[Timeline]) -> Markup:
 
 
 def anchor_of(number: int) -> str:
-    """Where in the report the steps of the nth asked researcher are."""
+    """Return the anchor of the nth member's steps."""
     return f"run-{number}"
 
 
@@ -40,7 +40,7 @@ def _member(number: int, line: Timeline, whole: float) -> Markup:
     facts = ", ".join(
         part for part in (pluralize(len(line.steps), "step"), pluralize(line.tokens, "token"), cost) if part
     )
-    summary = element("summary", element("strong", one_line(line.name, 60)), f": its own run ({facts})")
+    summary = element("summary", element("strong", one_line(line.name, 60)), f": own run ({facts})")
     trace = element("p", "Trace ", element("code", line.trace_id), class_="note")
     return element("details", summary, _steps(line, whole), trace, id=anchor_of(number), class_="member")
 

@@ -1,4 +1,4 @@
-"""ArxivApi: arXiv's own search, one page after the other, each in its limiter. Knows no question and no full text."""
+"""Client for the arXiv API: build queries and fetch result pages under the rate limit. Does not fetch full texts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,20 @@ LARGEST_PAGE: Final = 100
 MOST_IDS: Final = 40
 TRIES: Final = 2
 OVERLOADED_SECONDS: Final = 5.0
-"""How long arXiv is left alone when it is overloaded and does not say for how long."""
+"""Seconds to wait when arXiv is overloaded and does not send Retry-After."""
 _OK, _BAD_REQUEST, _TOO_MANY, _BROKEN = 200, 400, 429, 500
 _ACCEPT: Final = {"Accept": "application/atom+xml"}
+MOST_WORDS: Final = 12
+_WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
+_NOT_CONTENT_WORDS: Final = """
+    arxiv arxiv.org article articles author authors find literature paper papers preprint preprints published say says
+"""
+_NOT_CONTENT: Final = frozenset(_NOT_CONTENT_WORDS.split())
+"""Words about papers: they apply to every paper and appear in no abstract."""
 
 
 class ArxivApi:
-    """Asks for papers by query or by id. The client must not try again by itself: every try has its limiter."""
+    """Fetch papers by query or by id. Every request waits for the rate limiter, so the client must not retry itself."""
 
     def __init__(self, client: ApiClient, limiter: RateLimiter, url: str, *, page: int = LARGEST_PAGE) -> None:
         self._client = client
@@ -34,7 +41,7 @@ class ArxivApi:
         self._page = page
 
     async def search(self, query: str, limit: int) -> Sequence[Paper]:
-        """The papers that answer a query in arXiv's language, the limit relevant first, each once."""
+        """Return the papers that match a query in arXiv's syntax, most relevant first, without duplicates."""
         found: dict[str, Paper] = {}
         start = 0
         while start < limit:
@@ -49,9 +56,9 @@ class ArxivApi:
         return tuple(found.values())[:limit]
 
     async def papers_by_id(self, ids: Sequence[ArxivId]) -> Sequence[Paper]:
-        """The papers of these names that there are, in the order they were asked for.
+        """Return the papers that exist, in the order of `ids`.
 
-        A version is asked for together with the latest: a paper acquire back later was acquire back in all its versions.
+        A specific version is requested together with the latest: withdrawing a paper withdraws all its versions.
         """
         wanted = ids[:MOST_IDS]
         names = dict.fromkeys(str(name) for each in wanted for name in (each, each.latest))
@@ -62,7 +69,7 @@ class ArxivApi:
         return tuple(_with_latest_withdrawal(paper, newest[paper.id.number]) for paper in found if paper)
 
     async def _fetch_page(self, params: Mapping[str, str]) -> atom.Feed:
-        """One page. An overloaded arXiv, and a page left empty by mistake, are asked for once more."""
+        """Fetch one page. Retry once if arXiv is overloaded or returns an empty page by mistake."""
         for attempt in range(1, TRIES + 1):
             async with self._limiter.acquire() as slot:
                 answer = await self._client.call("GET", self._url, params=params, headers=_ACCEPT)
@@ -102,7 +109,7 @@ def _pause_after(answer: Answer, slot: RequestSlot) -> float:
 
 
 def _parse_answer(answer: Answer) -> atom.Feed:
-    """What arXiv cannot do it says in a feed, with status 400 or, in older days, 200."""
+    """Parse a feed. arXiv reports errors as a feed with status 400, formerly 200."""
     if answer.status not in (_OK, _BAD_REQUEST):
         raise SourceError(f"arXiv refused the request (status {answer.status})")
     feed = atom.parse_feed(answer.content)
@@ -111,17 +118,8 @@ def _parse_answer(answer: Answer) -> atom.Feed:
     return feed
 
 
-MOST_WORDS: Final = 12
-_WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
-_NOT_CONTENT_WORDS: Final = """
-    arxiv arxiv.org article articles author authors find literature paper papers preprint preprints published say says
-"""
-_NOT_CONTENT: Final = frozenset(_NOT_CONTENT_WORDS.split())
-"""Words about papers: every paper is one, and none says so."""
-
-
 def content_words(text: str) -> tuple[str, ...]:
-    """The words worth searching for, each once, without the ids of papers."""
+    """Return the words worth searching for, without duplicates and without arXiv ids."""
     words = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(folded(ArxivId.remove_from(text))))
     return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS and word not in _NOT_CONTENT))[
         :MOST_WORDS
@@ -137,5 +135,5 @@ def match_any(words: Sequence[str]) -> str:
 
 
 def _term(word: str) -> str:
-    """In any field. A compound is a phrase: its hyphen would be acquire for an operator."""
+    """Match the word in any field. A compound becomes a phrase, because arXiv reads its hyphen as an operator."""
     return f"all:{word}" if word.isalnum() else 'all:"{}"'.format(" ".join(re.findall(r"[^\W_]+", word)))

@@ -1,4 +1,4 @@
-"""arXiv's answers: Atom, parse_feed with suspicion. Bytes in, papers out; an error is told by the document that it is."""
+"""Parse arXiv's Atom feeds into papers. The input is untrusted; a feed that reports an error raises `SourceError`."""
 
 import re
 from dataclasses import dataclass
@@ -21,13 +21,29 @@ _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _ARXIV: Final = "{http://arxiv.org/schemas/atom}"
 _SEARCH: Final = "{http://a9.com/-/spec/opensearch/1.1/}"
 _ERRORS: Final = "/api/errors"
-# A stray control character in one abstract is no reason to lose a page of papers.
+# Removed before parsing: a control character in one abstract would make the whole page unreadable.
 _FORBIDDEN: Final = bytes(set(range(32)) - set(b"\t\n\r"))
+_PUBLICATION: Final = r"(?:paper|article|manuscript|submission|preprint|work|note|version|document|letter|report)"
+_WITHDRAWN: Final = r"(?:withdrawn|retracted)"
+_STATEMENT: Final = re.compile(
+    rf"\b(?:this|the|our|present)\s+(?:\w+\s+)?{_PUBLICATION}\s+(?:has\s+been|have\s+been|is|was)\s+(?:being\s+|now\s+)?{_WITHDRAWN}\b"
+    rf"|\b(?:has|have)\s+been\s+{_WITHDRAWN}\s+(?:by|from\s+arxiv|due|because|for|until|pending)\b"
+    rf"|\b{_WITHDRAWN}\s+by\s+(?:the\s+|its\s+)?(?:\w+\s+)?(?:authors?|submitters?|arxiv|admin\w*)\b"
+    r"|\b(?:i|we|the\s+authors?)\s+(?:have\s+|has\s+)?(?:withdrawn?|withdrew|retract(?:ed)?)\s+(?:this|the|our)\s+"
+    rf"(?:\w+\s+)?{_PUBLICATION}\b",
+    re.IGNORECASE,
+)
+_STARTS_WITH: Final = re.compile(
+    rf"\W*(?:this\s+)?(?:{_PUBLICATION}\s+)?(?:temporarily\s+)?{_WITHDRAWN}\b", re.IGNORECASE
+)
+_NEGATED: Final = re.compile(r"\b(?:not|never)\s+(?:been\s+|be\s+)?(?:withdrawn|retracted)\b", re.IGNORECASE)
+LONGEST_NOTICE: Final = 400
+"""Characters. The abstract of a withdrawn paper says little else; a longer one may be about other papers."""
 
 
 @dataclass(frozen=True)
 class Feed:
-    """One page of an answer: its papers, how many entries it had, where it began and how many there are in all."""
+    """One result page: its papers, its number of entries, its start index and the total number of results."""
 
     papers: tuple[Paper, ...]
     entries: int
@@ -36,7 +52,7 @@ class Feed:
 
 
 def parse_feed(content: bytes) -> Feed:
-    """The feed in these bytes. What is no feed, or is arXiv's way of saying no, is a `SourceError`."""
+    """Parse a feed. Raise `SourceError` for anything that is not a feed, and for a feed that reports an error."""
     feed = _parse_root(content)
     entries = feed.findall(f"{_ATOM}entry")
     for entry in entries:
@@ -59,7 +75,7 @@ def _parse_root(content: bytes) -> etree._Element:
 
 
 def _parse_paper(entry: etree._Element) -> Paper | None:
-    """The paper of an entry. One that cannot be named or dated costs itself, not its neighbours."""
+    """Parse one entry, or return None if its id or dates are invalid. The other entries stay usable."""
     try:
         name = ArxivId.parse(_text(entry, f"{_ATOM}id"))
         submitted = date.fromisoformat(_text(entry, f"{_ATOM}published")[:10])
@@ -90,7 +106,7 @@ def _authors(entry: etree._Element) -> tuple[str, ...]:
 
 
 def _parse_doi(entry: etree._Element) -> str:
-    """The first DOI: authors sometimes write two into the one field."""
+    """Return the first DOI: authors sometimes put two into the field."""
     value = one_line(_text(entry, f"{_ARXIV}doi")).split()
     return value[0].strip(",;") if value else ""
 
@@ -105,26 +121,11 @@ def _count(feed: etree._Element, name: str) -> int:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0  # noqa: PLR2004
 
 
-_PUBLICATION: Final = r"(?:paper|article|manuscript|submission|preprint|work|note|version|document|letter|report)"
-_WITHDRAWN: Final = r"(?:withdrawn|retracted)"
-_STATEMENT: Final = re.compile(
-    rf"\b(?:this|the|our|present)\s+(?:\w+\s+)?{_PUBLICATION}\s+(?:has\s+been|have\s+been|is|was)\s+(?:being\s+|now\s+)?{_WITHDRAWN}\b"
-    rf"|\b(?:has|have)\s+been\s+{_WITHDRAWN}\s+(?:by|from\s+arxiv|due|because|for|until|pending)\b"
-    rf"|\b{_WITHDRAWN}\s+by\s+(?:the\s+|its\s+)?(?:\w+\s+)?(?:authors?|submitters?|arxiv|admin\w*)\b"
-    r"|\b(?:i|we|the\s+authors?)\s+(?:have\s+|has\s+)?(?:withdrawn?|withdrew|retract(?:ed)?)\s+(?:this|the|our)\s+"
-    rf"(?:\w+\s+)?{_PUBLICATION}\b",
-    re.IGNORECASE,
-)
-_STARTS_WITH: Final = re.compile(
-    rf"\W*(?:this\s+)?(?:{_PUBLICATION}\s+)?(?:temporarily\s+)?{_WITHDRAWN}\b", re.IGNORECASE
-)
-_NEGATED: Final = re.compile(r"\b(?:not|never)\s+(?:been\s+|be\s+)?(?:withdrawn|retracted)\b", re.IGNORECASE)
-LONGEST_NOTICE: Final = 400
-"""Characters. The abstract of a paper taken back says little else; a longer one may speak of other papers."""
-
-
 def is_withdrawn(comment: str, abstract: str) -> bool:
-    """Whether these are the words of a paper that was taken back, not of one about papers taken back."""
+    """Tell whether a paper is withdrawn, as opposed to being about withdrawn papers.
+
+    arXiv has no field for it: the authors say so in the comment or the abstract, in their own words.
+    """
     if _NEGATED.search(comment):
         return False
     if _STARTS_WITH.match(comment) or _STATEMENT.search(comment):

@@ -1,4 +1,4 @@
-"""Papers as documents: located at their version, cited by author and year, leading where the paper leads."""
+"""Convert papers to documents: located at their version, cited by author and year, with links to their references."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from marchwarden.text.sanitize import one_line
 
 
 def full_text_document(paper: Paper, paper_text: PaperText) -> Document:
-    """The paper's own text. A PDF is located by its pages, an HTML page by its sections."""
+    """Build a document from a full text. PDFs are located by page, HTML pages by section."""
     extracted = paper_text.extracted
     document = extracted.document(SOURCE, paper.id.locator, paper_text.content)
     marked = replace(document, marks=document.marks or find_sections(extracted.text))
@@ -20,7 +20,7 @@ def full_text_document(paper: Paper, paper_text: PaperText) -> Document:
 
 
 def abstract_document(paper: Paper) -> Document:
-    """What arXiv says about the paper: its abstract, and who wrote and printed it. The content is arXiv's own entry."""
+    """Build a document from the abstract and the bibliographic data. Its content is arXiv's Atom entry."""
     text = "\n\n".join(_abstract_lines(paper))
     document = Document(SOURCE, paper.id.locator, paper.entry, text, media_type="application/atom+xml")
     return _with_metadata(replace(document, marks=find_sections(text)), paper, find_references(paper, text))

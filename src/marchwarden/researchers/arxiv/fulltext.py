@@ -1,4 +1,4 @@
-"""FullText: a paper's own words, from its HTML page where arXiv offers one, else from its PDF. Knows no search."""
+"""Fetch the full text of a paper: the HTML page if arXiv offers one, otherwise the PDF. Does not search."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 from marchwarden.text.words import WordStemmer
 
 HTML_SINCE: Final = date(2023, 12, 1)
-"""Versions submitted since then have an HTML page, if their TeX could be turned into one."""
+"""Versions submitted since this date have an HTML page if their TeX could be converted."""
 _BEGINNING: Final = 4_000
 _TITLE_SHARE: Final = 0.6
 _ANCHOR: Final = re.compile(rb"<a\b([^<>]{0,800})>", re.IGNORECASE)
@@ -25,14 +25,14 @@ _ANCHOR: Final = re.compile(rb"<a\b([^<>]{0,800})>", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class PaperText:
-    """A paper in full: the bytes as they came, and their text."""
+    """The full text of a paper: the bytes as fetched, and the text extracted from them."""
 
     content: bytes = field(repr=False)
     extracted: Extracted
 
 
 class FullText:
-    """Fetches and reads papers, one at a time and in limiter with all other processes."""
+    """Fetch and extract papers, one at a time across all processes that share the rate limiter."""
 
     def __init__(self, fetcher: Fetcher, limiter: RateLimiter, extractor: Extractor, endpoints: Endpoints) -> None:
         self._fetcher = fetcher
@@ -42,12 +42,12 @@ class FullText:
         self._stems = WordStemmer()
 
     async def fetch(self, paper: Paper) -> PaperText:
-        """The paper in the best form there is; raises the `SourceError` of the last form tried."""
+        """Fetch a paper in the best available format. Raise the `SourceError` of the last format tried."""
         if paper.updated >= HTML_SINCE:
             try:
                 return await self._html(paper)
             except SourceError:
-                # Whatever is wrong with this form, the PDF is another.
+                # The PDF may still work.
                 pass
         return await self._pdf(paper)
 
@@ -84,19 +84,19 @@ class FullText:
 
     async def _extract(self, content: bytes, name: str) -> Extracted:
         try:
-            # Reading is bounded by the extractor itself; a run that is over does not wait for it.
+            # The extractor has its own time limit, so a run that ends need not wait for it.
             return await to_thread.run_sync(self._extractor.extract, content, name, abandon_on_cancel=True)
         except Unreadable as error:
             raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
 
     def _has_title(self, paper: Paper, extracted: Extracted) -> bool:
-        """Whether the page begins with the paper's title: a notice or a captcha does not."""
+        """Tell whether the page begins with the paper's title. A notice or a captcha does not."""
         wanted = set(self._stems.of(paper.title))
         present = set(self._stems.of(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
         return len(wanted & present) >= _TITLE_SHARE * len(wanted)
 
 
 def _drop_internal_anchor(anchor: re.Match[bytes]) -> bytes:
-    """The anchor, unless it leads into a page: a paragraph full of `[12]` would be acquire for a menu."""
+    """Remove anchors that link within the page. The extractor takes a paragraph full of `[12]` links for a menu."""
     address = anchor[1].partition(b'href="')[2].partition(b'"')[0]
     return b"" if b"#" in address else anchor[0]

@@ -1,4 +1,4 @@
-"""ArxivId: how a paper is named. Knows how a name is text, never whether there is such a paper."""
+"""ArxivId: parse and format arXiv ids. Does not check whether a paper exists."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from typing import Final, Self
 from marchwarden.errors import InvalidInput
 
 ADDRESS: Final = "https://arxiv.org"
-"""Where a person finds a paper, whoever served it to us."""
+"""The public site. Locators use it even if a mirror served the paper."""
 
 _ARCHIVES: Final = """
     acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs dg-ga
     funct-an gr-qc hep-ex hep-lat hep-ph hep-th math-ph math mtrl-th nlin nucl-ex nucl-th patt-sol physics plasm-ph
     q-alg q-bio quant-ph solv-int supr-con
 """
-# Words taken out of a question may have lost their hyphens and slashes: `quant ph 0201082 v1`.
+# A query made from a question may have lost hyphens and slashes: `quant ph 0201082 v1`.
 _ARCHIVE: Final = "|".join(name.replace("-", "[- ]") for name in _ARCHIVES.split())
 _MONTH: Final = r"\d{2}(?:0[1-9]|1[0-2])"
 _ID: Final = re.compile(
@@ -33,23 +33,23 @@ _WRAPPED: Final = re.compile(
 
 @dataclass(frozen=True)
 class ArxivId:
-    """A paper (`2104.12255`, `quant-ph/0201082`), or one version of it. Without a version it means the latest."""
+    """The id of a paper (`2104.12255`, `quant-ph/0201082`) or of one version. Without a version it means the latest."""
 
     number: str
     version: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The id a person wrote, alone or as an address; raises `InvalidInput` for anything else."""
+        """Parse an id or a URL of a paper. Raise `InvalidInput` for anything else."""
         wrapped = _WRAPPED.fullmatch(text.strip())
         match = _ID.fullmatch(wrapped["id"]) if wrapped else None
         if match is None:
-            raise InvalidInput(f"{text!r} is not an arXiv id; they look like 2104.12255, 2104.12255v2 or math/0309136")
+            raise InvalidInput(f"{text!r} is not an arXiv id; use one such as 2104.12255, 2104.12255v2 or math/0309136")
         return cls._from_match(match)
 
     @classmethod
     def find_all(cls, text: str) -> tuple[Self, ...]:
-        """Every id a text names, each once."""
+        """Return every id in a text, without duplicates."""
         return tuple(dict.fromkeys(cls._find_iter(text)))
 
     @classmethod
@@ -64,7 +64,7 @@ class ArxivId:
 
     @staticmethod
     def remove_from(text: str) -> str:
-        """The text without the ids in it."""
+        """Return the text without its ids."""
         return _ID.sub(" ", text)
 
     @property

@@ -1,6 +1,6 @@
-"""Library: papers somebody chose, kept whole and searched offline. Knows no network.
+"""Library: papers saved by the user with their full text and searched offline. Does not access the network.
 
-One SQLite file says what is there and where its words are; bodies lie in an archive beside it, under their hashes.
+An SQLite file holds the metadata and a full-text index. The bodies are in an archive next to it, under their hashes.
 """
 
 import sqlite3
@@ -49,7 +49,7 @@ _SCHEMA: Final = (
 
 @dataclass(frozen=True)
 class LibraryPaper:
-    """A paper of the library, when it was added, and what its text comes from."""
+    """A paper in the library, when it was added, and the format and hashes of its text."""
 
     paper: Paper
     added: datetime
@@ -60,21 +60,21 @@ class LibraryPaper:
 
 @dataclass(frozen=True)
 class LibraryHit:
-    """A paper that a search met, and its best passage."""
+    """A paper that matches a search, with its best passage."""
 
     paper: Paper
     words: str
 
 
 class Library:
-    """May be used from any thread and several processes. Whatever the disk refuses is a `StorageError`."""
+    """The local library. Safe to use from several threads and processes. Disk errors become `StorageError`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._archive = Archive(folder / "archive")
 
     def add(self, paper: Paper, document: Document) -> None:
-        """Keep a paper, in place of any other version of it. Killed at any moment, it is there whole or not at all."""
+        """Save a paper and replace any other version of it. The change is atomic, even if the process is killed."""
         hashes = self._archive.keep(document.content), self._archive.keep(document.text.encode())
         passages = [
             (paper.id.number, paper.title, f"{passage.heading}\n{document.text[passage.start : passage.end]}")
@@ -88,7 +88,7 @@ class Library:
             database.executemany("INSERT INTO passages VALUES (?, ?, ?)", passages)
 
     def remove(self, name: ArxivId) -> bool:
-        """Whether it was there. Its bodies go too, unless another paper has the same."""
+        """Remove a paper and return whether it existed. Bodies shared with another paper stay."""
         with self._transaction() as database:
             kept = _find_row(database, name)
             if kept is None:
@@ -101,19 +101,19 @@ class Library:
         return True
 
     def papers(self) -> Sequence[LibraryPaper]:
-        """Everything there is, the latest addition first."""
+        """Return all papers, most recently added first."""
         with self._transaction() as database:
             rows = database.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY added DESC, number").fetchall()  # noqa: S608 - our own columns
         return [_parse_row(row) for row in rows]
 
     def find(self, name: ArxivId) -> LibraryPaper | None:
-        """The paper of that name; with a version, that version alone."""
+        """Return the paper with this id. An id with a version matches only that version."""
         with self._transaction() as database:
             found = _find_row(database, name)
         return found if found and name.version in (None, found.paper.id.version) else None
 
     def document(self, name: ArxivId) -> Document | None:
-        """What was read of the paper when it was added; None where it is not here, or its bodies are damaged."""
+        """Return the saved document, or None if the paper is not in the library or its bodies are damaged."""
         with self._transaction() as database:
             row = database.execute("SELECT document FROM papers WHERE number = ?", (name.number,)).fetchone()
         kept = self.find(name)
@@ -129,8 +129,8 @@ class Library:
             return None
 
     def search(self, words: Sequence[str]) -> Sequence[LibraryHit]:
-        """The papers with the best passages for any of the words, best first."""
-        # A quotation mark would end the word, a zero the whole query.
+        """Return the papers whose passages match any of the words, best first."""
+        # FTS5 ends a word at a quotation mark, and the whole query at a NUL.
         match = " OR ".join(f'"{word}"' for word in words if not {'"', "\0"} & set(word))
         if not match:
             return ()
@@ -150,7 +150,7 @@ class Library:
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction. A library nobody added to is an empty one, and looking at it leaves nothing behind."""
+        """Open the database for one transaction. Reading a library that does not exist creates no file."""
         path = self.folder / _NAME
         try:
             if create:

@@ -1,4 +1,4 @@
-"""The nouns of the arXiv researcher: a paper, and where papers are asked for."""
+"""Data types of the arXiv researcher: a paper, how it is cited, and the endpoints of arXiv."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,17 +17,22 @@ API_URL: Final = "MARCHWARDEN_ARXIV_URL"
 PAGES_URL: Final = "MARCHWARDEN_ARXIV_PAGES_URL"
 SECONDS: Final = "MARCHWARDEN_ARXIV_SECONDS"
 POLITE_SECONDS: Final = 3.0
-"""What arXiv asks to lie between two requests of everybody, all machines of an operator together."""
+"""Minimum pause between requests that arXiv asks for, counted over all machines of one operator."""
 _OWN_API: Final = "https://export.arxiv.org/api/query"
 _OWN_HOST: Final = "arxiv.org"
 _OWN_DOI: Final = "10.48550/"
+_GROUP_NAMES: Final = frozenset(
+    {"collaboration", "collaborations", "consortium", "team", "group", "project", "committee"}
+)
+_NAME_SUFFIXES: Final = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
+_PAIR: Final = 2
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One version of a paper as arXiv describes it. `entry` is the description itself, as XML.
+    """One version of a paper as arXiv describes it. `entry` is the Atom entry as XML.
 
-    `submitted` is the day of its first version, `updated` that of this one.
+    `submitted` is the date of the first version, `updated` the date of this one.
     """
 
     id: ArxivId
@@ -50,18 +55,18 @@ class Paper:
 
     @property
     def published_doi(self) -> str:
-        """The DOI of the version a journal printed; arXiv's own says only that the paper is on arXiv."""
+        """The DOI of the journal version. arXiv's own DOI only says that the paper is on arXiv."""
         return "" if self.doi.startswith(_OWN_DOI) else self.doi
 
     @property
     def authority(self) -> Authority:
-        """High where a journal took the paper. A preprint is looked at by moderators, but no peer has reviewed it."""
+        """High if a journal published the paper. Preprints are moderated, but not peer reviewed."""
         return Authority.HIGH if self.journal or self.published_doi else Authority.MEDIUM
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where arXiv is asked and read, and how long we wait between two requests."""
+    """The addresses of the API and the paper pages, and the pause between two requests."""
 
     api: str = _OWN_API
     pages: str = ADDRESS
@@ -69,7 +74,7 @@ class Endpoints:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
-        """What the environment says. Only a mirror may be asked more often than arXiv itself allows."""
+        """Read the endpoints from environment variables. Only a mirror may be queried faster than arXiv allows."""
         api = _parse_url(environ.get(API_URL) or _OWN_API, API_URL)
         pages = _parse_url(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
         floor = POLITE_SECONDS if any(map(_is_arxiv, (api, pages))) else 0.0
@@ -84,13 +89,13 @@ class Endpoints:
         return parsed(self.pages).authority
 
     def serves(self, address: str) -> bool:
-        """Whether an address belongs to where papers are read, or to arXiv itself."""
+        """Tell whether a URL belongs to the configured pages host or to arXiv itself."""
         target = parsed(address)
         return target.authority == self.pages_host or _is_arxiv(target)
 
 
 def library_folder(environ: Mapping[str, str]) -> Path:
-    """Where the library, and the turns of everybody who asks arXiv, are kept."""
+    """Return the folder of the library and of the rate limiter's files."""
     return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
 
 
@@ -98,7 +103,7 @@ def _parse_url(text: str, variable: str) -> Url:
     try:
         return parsed(text)
     except SourceError as error:
-        raise InvalidInput(f"{variable} is not the address of a web service") from error
+        raise InvalidInput(f"{variable} must be an http or https URL") from error
 
 
 def _without_slash(target: Url) -> str:
@@ -113,21 +118,14 @@ def _parse_seconds(text: str | None) -> float:
     try:
         seconds = float(text or POLITE_SECONDS)
     except ValueError as error:
-        raise InvalidInput(f"{SECONDS} is not a number of seconds") from error
+        raise InvalidInput(f"{SECONDS} must be a number of seconds") from error
     if not 0 <= seconds <= 60:  # noqa: PLR2004 - a minute
-        raise InvalidInput(f"{SECONDS} is not between 0 and 60")
+        raise InvalidInput(f"{SECONDS} must be between 0 and 60")
     return seconds
 
 
-_GROUP_NAMES: Final = frozenset(
-    {"collaboration", "collaborations", "consortium", "team", "group", "project", "committee"}
-)
-_NAME_SUFFIXES: Final = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
-_PAIR: Final = 2
-
-
 def format_citation(title: str, authors: Sequence[str], year: int) -> str:
-    """`Title (Okoye and Brandt, 2020)`; of three and more authors the first stands for all."""
+    """Format `Title (Okoye and Brandt, 2020)`. Three or more authors become `Okoye et al.`."""
     names = [family_name(name) for name in authors]
     if not names:
         return f"{title} ({year})"
@@ -136,7 +134,7 @@ def format_citation(title: str, authors: Sequence[str], year: int) -> str:
 
 
 def family_name(name: str) -> str:
-    """The family_name name with its particles: `de With` of `Peter H. N. de With`. A body of people keeps its whole name."""
+    """Return the family name with its particles: `de With` for `Peter H. N. de With`. Names of groups stay whole."""
     words = name.split()
     if len(words) < _PAIR or words[-1].casefold() in _GROUP_NAMES:
         return name

@@ -1,6 +1,7 @@
-"""RateLimiter: one request at a time, and a pause after it, for every process on this machine. Knows no HTTP.
+"""RateLimiter: one request at a time and a pause after each, across all processes on this machine. Knows no HTTP.
 
-The lock dies with its process, however that dies; when the next request may be made is written into the locked file.
+A file lock serializes the processes and is released when its process dies. The locked file stores the time of the next
+request.
 """
 
 import fcntl
@@ -18,24 +19,24 @@ from marchwarden.errors import SourceError
 from marchwarden.fetching import OpenGate, RequestGate
 
 LONGEST_PAUSE: Final = 120.0
-"""What a service may ask for at most. A longer wait in the file was written before the machine was last started."""
+"""Longest pause a service may ask for. A longer wait in the file dates from before the last reboot."""
 _POLL_SECONDS: Final = 0.05
 SERVICE: Final = "arxiv"
 
 
 @dataclass
 class RequestSlot:
-    """A turn that is held. `pause` is how long everybody keeps away when it ends."""
+    """Permission for one request. `pause` is how many seconds all processes wait after it ends."""
 
     pause: float
 
     def postpone(self, seconds: float) -> None:
-        """The service asked to be left alone for so long."""
+        """Lengthen the pause because the service asked for it."""
         self.pause = min(max(self.pause, seconds), LONGEST_PAUSE)
 
 
 class RateLimiter:
-    """The queue for one service. `clock` must be one that all processes of the machine share."""
+    """The request queue for one service. `clock` must be shared by all processes of the machine."""
 
     def __init__(
         self,
@@ -53,10 +54,9 @@ class RateLimiter:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[RequestSlot]:
-        """Wait for a turn and slot it until the end of the block; in this process, first come, first served.
+        """Wait for a slot and hold it until the end of the block. Within a process, waiters are served in order.
 
-        The pause is counted from the end, so that no request arrives sooner after the one before, however long that
-        one was on its way.
+        The pause starts at the end of the block, so requests never arrive closer together, however long one takes.
         """
         async with self._local_lock, self._gate.at(SERVICE):
             descriptor = self._open_file()
@@ -64,7 +64,7 @@ class RateLimiter:
                 await self._lock(descriptor)
                 await self._wait(descriptor)
                 slot = RequestSlot(self._seconds)
-                # Whoever is killed while it asks has asked.
+                # Written before the request too: a process killed during the request may have sent it.
                 self._write_next_time(descriptor, slot)
                 try:
                     yield slot
@@ -113,7 +113,7 @@ def _read_next_time(descriptor: int) -> float:
 
 
 def _raise_if_past_deadline(seconds: float) -> None:
-    """Waiting in vain helps nobody, least of all whoever is next."""
+    """Fail early if the wait would exceed the caller's deadline, so that the next in line is not delayed."""
     if anyio.current_time() + seconds >= anyio.current_effective_deadline():
         raise SourceError(
             "arXiv is asked by one at a time and not more than every few seconds: there was no turn in time"

@@ -1,4 +1,4 @@
-"""Which other publications a paper points at: its printed version, and the DOIs and arXiv ids in its text and links."""
+"""Find the publications a paper links to: its journal version, and the DOIs and arXiv ids in its text and links."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,14 @@ from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.researchers.arxiv.models import Paper
 
 MOST_LINKS: Final = 100
-# Case is kept and tails are cut: a DOI in running text is often followed by the sentence's own marks.
+# Keeps the case. Trailing punctuation is stripped later: in running text it belongs to the sentence.
 _DOI: Final = re.compile(r"(?:(?<![\w/.])|(?<=doi\.org/))10\.\d{4,9}/[A-Za-z0-9._;()/:<>-]{2,120}", re.ASCII)
 _ARXIV: Final = re.compile(r"(?:arxiv\s*:\s*|arxiv\.org/(?:abs|pdf|html)/)([\w./-]{7,40})", re.IGNORECASE | re.ASCII)
 _PAGE: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 def find_references(paper: Paper, text: str, links: Iterable[Link] = ()) -> tuple[Link, ...]:
-    """Where the paper leads, each place once: first to itself in print, then to what it cites, then elsewhere."""
+    """Return the links of a paper without duplicates: its journal version, then its own links, then ids in its text."""
     found: dict[str, Link] = {}
     for link in (*_journal_version(paper), *_from_links(links), *_from_text(text)):
         found.setdefault(link.url.casefold(), link)
@@ -30,7 +30,7 @@ def _journal_version(paper: Paper) -> Iterator[Link]:
 
 
 def _from_links(links: Iterable[Link]) -> Iterator[Link]:
-    """The page's own links; those within arXiv only where they lead to a paper."""
+    """Yield the page's links. Links within arXiv count only if they lead to a paper."""
     for link in links:
         if "arxiv.org/" in link.url.casefold():
             yield from (Link(name.latest.locator, link.text) for name in ArxivId.find_all(link.url))

@@ -1,6 +1,6 @@
-"""The sections of a paper's text, as marks a locator can name. Reads headings; knows no markup.
+"""Find the sections of a paper's text, as marks that a locator can name. Reads headings, not markup.
 
-The names are those arXiv's HTML pages give their sections: `S2`, `S2.SS1`, `A1`, `bib`.
+The names are those of arXiv's HTML pages: `S2`, `S2.SS1`, `A1`, `bib`.
 """
 
 import re
@@ -23,7 +23,7 @@ _LEVELS: Final = ("S", ".SS", ".SSS")
 
 
 def find_sections(text: str) -> tuple[Mark, ...]:
-    """Where each section begins. A number is a heading's only where it is the next one: tables have numbers too."""
+    """Mark where each section begins. A numbered line counts only if its number comes next: tables have numbers too."""
     marks: list[Mark] = []
     last_seen: tuple[int, ...] = (0,)
     for start, line in _headings(text):
@@ -48,7 +48,7 @@ def _headings(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _may_follow(number: tuple[int, ...], last_seen: tuple[int, ...]) -> bool:
-    """Whether a section may come next: the first one below, or the next at any level, one of which may be lost."""
+    """Tell whether a section number may come next: a first subsection, or the next at any level. One may be missing."""
     *above, last = number
     if len(number) > len(last_seen):
         return tuple(above) == last_seen and last <= _MAX_STEP

@@ -1,4 +1,4 @@
-"""ArxivSource: papers of arXiv as a source of evidence, the library's own first. Knows no mind, budget or trace."""
+"""ArxivSource: arXiv and the local library as a source of evidence. Does not know minds, budgets or traces."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -23,21 +23,24 @@ from marchwarden.text.words import WordStemmer
 
 PAPERS_AT: Final = {Depth.SHALLOW: 15, Depth.BALANCED: 30, Depth.DEEP: 60}
 MIN_WORD_SHARE: Final = 0.3
-"""The share of a query's words that a title and abstract must hold: arXiv counts a single word as an answer."""
+"""Minimum share of the query's words in the title and abstract. arXiv counts a single word as a match."""
 FEW_PAPERS: Final = 5
-"""arXiv looks into abstracts, not papers: when so few hold every word, one that lacks a word may hold the answer."""
+"""arXiv searches abstracts only. If fewer papers than this contain every word, papers with any word count too."""
 SEARCH_SECONDS: Final = 25.0
-"""Less than a run waits for a search: what the library holds is not lost with an arXiv that hangs."""
+"""Less than a run waits for a search, so that hits from the library survive if arXiv hangs."""
 FULL_TEXT_SECONDS: Final = 22.0
-"""For a full text and its turn. What takes longer is quoted from its abstract, which is existing already."""
+"""Limit for a full text, including the wait for the rate limiter. After it, the abstract is quoted instead."""
 MOST_KNOWN: Final = 2_000
 _RANK_FACTOR: Final = 0.98
 _WITHDRAWN_FACTOR: Final = 0.1
 _HOST: Final = "arxiv.org"
+ADD_SECONDS: Final = 90.0
+LOOKUP_SECONDS: Final = 30.0
+_FORMATS: Final = {"text/html": "HTML", "application/pdf": "PDF", "application/atom+xml": "abstract only"}
 
 
 class ArxivSource:
-    """Papers of arXiv's search and of the library, read in full where there is time. Several runs may share one."""
+    """Search arXiv and the library, and read papers in full if time allows. Several runs may share one source."""
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class ArxivSource:
     async def ready(self, tell: StatusCallback) -> None:
         self._notices.clear()
         await to_thread.run_sync(self._full_text.warm)
-        await tell("arXiv is searched, and the papers of the local library")
+        await tell("Searching arXiv and the local library")
 
     def guide(self) -> str:
         return (
@@ -74,7 +77,7 @@ class ArxivSource:
         )
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """The papers that fit, best first. Without arXiv the library alone is searched, and that is told."""
+        """Return matching papers, best first. If arXiv fails, search only the library and add a notice."""
         _refuse_filtered(query)
         names, words = ArxivId.find_all(query.text), content_words(query.text)
         library_hits = await to_thread.run_sync(self._search_library, names, words)
@@ -88,7 +91,7 @@ class ArxivSource:
         return self._rank(found, library_hits, () if names and found else words)
 
     async def fetch(self, hit: Hit) -> Document:
-        """The paper behind a hit: from the library, or in full, or at least its abstract. None that was taken back."""
+        """Return the paper of a hit: from the library, in full, or at least its abstract. Refuse withdrawn papers."""
         try:
             name = ArxivId.parse(hit.locator)
         except InvalidInput as error:
@@ -100,7 +103,7 @@ class ArxivSource:
         return kept or await self.document(known or await self.paper(name))
 
     async def paper(self, name: ArxivId) -> Paper:
-        """What arXiv says about a paper."""
+        """Look up a paper's metadata."""
         found = await self._api.papers_by_id([name])
         if not found:
             raise SourceError(f"arXiv has no paper {name}", GapCategory.SOURCE_NOT_FOUND)
@@ -108,7 +111,7 @@ class ArxivSource:
         return found[0]
 
     async def document(self, paper: Paper, *, seconds: float = FULL_TEXT_SECONDS) -> Document:
-        """The paper in full, or, where that is not to be had in time, its abstract."""
+        """Return the full text, or the abstract if the full text is not available in time."""
         _refuse_withdrawn(paper)
         why = f"there was no time for it within {seconds:g} s"
         with anyio.move_on_after(seconds):
@@ -123,7 +126,7 @@ class ArxivSource:
         return tuple(self._notices.values())
 
     def close(self) -> None:
-        """Let go of processes. The source may be used again, and starts what it needs."""
+        """Stop the extractor's processes. They start again on the next use."""
         self._full_text.close()
 
     async def _search_in_time(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
@@ -132,7 +135,7 @@ class ArxivSource:
         raise SourceError(f"arXiv did not answer within {SEARCH_SECONDS:g} s, turns included")
 
     async def _search_arxiv(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
-        """Papers by their names; else those with all the words and, where those are few, those with any."""
+        """Find papers by id, else papers with all the words, and if those are few, papers with any of them."""
         found = await self._api.papers_by_id(names) if names else ()
         if not found and words:
             found = await self._api.search(match_all(words), limit)
@@ -142,7 +145,7 @@ class ArxivSource:
         return found
 
     async def _with_partial_matches(self, found: Sequence[Paper], query: str, limit: int) -> Sequence[Paper]:
-        """What is found already is not lost with a second request that fails."""
+        """Add the results of a second query. If it fails, keep the first results."""
         try:
             more = await self._api.search(query, limit)
         except SourceError:
@@ -168,7 +171,7 @@ class ArxivSource:
             return None
 
     def _rank(self, found: Sequence[Paper], library_hits: Sequence[LibraryHit], words: Sequence[str]) -> Sequence[Hit]:
-        """Each paper once, as arXiv has it now; scored by how many of the words it holds, then by its rank."""
+        """Score each paper once, in arXiv's current version: by the share of words it contains, then by its rank."""
         wanted = frozenset(self._stems.of(" ".join(words)))
         ranked: dict[str, tuple[Paper, float]] = {}
         in_library = [(each.paper, f"{each.paper.abstract}\n{each.words}") for each in library_hits]
@@ -196,7 +199,7 @@ class ArxivSource:
 
 
 def _hit(paper: Paper, score: float) -> Hit:
-    """A paper taken back comes last: it is fetched only to be told of."""
+    """Build a hit. A withdrawn paper comes last: it is fetched only to report that it was withdrawn."""
     return Hit(
         paper.id.locator,
         paper.citation,
@@ -217,11 +220,6 @@ def _refuse_filtered(query: Query) -> None:
         raise SourceError("the source filter leaves arXiv out", GapCategory.SOURCE_NOT_FOUND)
 
 
-ADD_SECONDS: Final = 90.0
-LOOKUP_SECONDS: Final = 30.0
-_FORMATS: Final = {"text/html": "HTML", "application/pdf": "PDF", "application/atom+xml": "abstract only"}
-
-
 @dataclass(frozen=True)
 class AddOutcome:
     """Whether the paper is in the library now, and one line about it."""
@@ -231,17 +229,17 @@ class AddOutcome:
 
 
 async def add_paper(source: ArxivSource, name: ArxivId) -> AddOutcome:
-    """Look the paper up, read it, keep it. A version that is existing already is not fetched again."""
+    """Look up a paper, read it and save it. A version that is already saved is not fetched again."""
     try:
         with anyio.fail_after(ADD_SECONDS):
             paper = await source.paper(name)
             existing = await to_thread.run_sync(source.library.find, paper.id)
             if existing is not None and not paper.withdrawn:
-                return AddOutcome(saved=True, message=f"{paper.id} is in the library already")
+                return AddOutcome(saved=True, message=f"{paper.id} is already in the library")
             document = await source.document(paper, seconds=ADD_SECONDS - LOOKUP_SECONDS)
         await to_thread.run_sync(source.library.add, paper, document)
     except (SourceError, StorageError, TimeoutError) as error:
-        return AddOutcome(saved=False, message=f"{name}: {str(error) or f'not had within {ADD_SECONDS:g} s'}")
+        return AddOutcome(saved=False, message=f"{name}: {str(error) or f'timed out after {ADD_SECONDS:g} s'}")
     form = _FORMATS.get(document.media_type, document.media_type)
     return AddOutcome(
         saved=True, message=f"added {paper.id}  {paper.citation}: {form}, {len(document.text):,} characters"

@@ -1,4 +1,4 @@
-"""Whose page it is: the site an address belongs to, whether a filter admits it, how much its word counts."""
+"""Classify web addresses by domain: the site, whether a filter admits it, and how authoritative it is."""
 
 import re
 from collections.abc import Iterable
@@ -32,14 +32,14 @@ _DISCUSSION_LABELS: Final = frozenset({"blog", "blogs", "board", "boards", "comm
 
 
 def host_of(address: str) -> str:
-    """The host of an address, lower case; with its port where the host is a bare number, since those share hosts."""
+    """Return the host in lower case. IP addresses keep their port, because several sites may share one address."""
     parts = urlsplit(address)
     host = (parts.hostname or "").rstrip(".")
     return parts.netloc.lower() if _is_ip_address(host) else host
 
 
 def site_of(address: str) -> str:
-    """Who answers for an address: `bbc.co.uk` for `news.bbc.co.uk`. A good guess, without a list of all suffixes."""
+    """Return the registered domain: `bbc.co.uk` for `news.bbc.co.uk`. A heuristic, without a public suffix list."""
     host = host_of(address)
     if _is_ip_address(urlsplit(address).hostname or ""):
         return host
@@ -47,24 +47,24 @@ def site_of(address: str) -> str:
 
 
 def is_admitted(address: str, domains: Iterable[str]) -> bool:
-    """Whether a filter lets this address through: `.gov` admits a suffix, `nasa.gov` a domain and all beneath it."""
+    """Tell whether a filter admits this address. `.gov` admits a suffix, `nasa.gov` a domain and its subdomains."""
     wanted = [normalize_domain(domain) for domain in domains]
     parts = urlsplit(address)
     host = (parts.hostname or "").rstrip(".")
-    # An entry that names no domain admits nothing: a filter that cannot be understood must not be an open door.
+    # An entry without a domain admits nothing: a malformed filter must not admit everything.
     return not wanted or any(
         domain in (host, parts.netloc) or host.endswith(f".{domain.removeprefix('.')}") for domain in wanted if domain
     )
 
 
 def normalize_domain(domain: str) -> str:
-    """A domain as people write it (`https://nasa.gov/`, `*.gov`), as it is meant (`nasa.gov`, `.gov`)."""
+    """Normalize a domain as people write it: `https://nasa.gov/` to `nasa.gov`, `*.gov` to `.gov`."""
     domain = domain.strip().lower().rpartition("://")[2].partition("/")[0]
     return domain.removeprefix("*").rstrip(".")
 
 
 def authority_of(address: str) -> Authority:
-    """High for public bodies, universities and reviewed journals, low for where anybody writes, else medium."""
+    """High for public bodies, universities and reviewed journals, low for user-generated content, otherwise medium."""
     host, site = host_of(address), site_of(address)
     if site in _USER_CONTENT or not _DISCUSSION_LABELS.isdisjoint(host.split(".")[:-2]):
         return Authority.LOW

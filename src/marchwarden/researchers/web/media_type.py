@@ -1,5 +1,7 @@
-"""What to call a fetched body, so that its reader is chosen by what the server declared and not by a `.php` in its
-address. The bytes still have the last word; the declared charset is made good here.
+"""Choose the file name and encoding under which a fetched body is extracted.
+
+The reader is chosen by the media type that the server declares, not by a `.php` in the address. The extractor still
+checks the bytes. A charset declared only by the server is applied here.
 """
 
 import re
@@ -22,7 +24,7 @@ _SUFFIXES: Final = {
     "application/atom+xml": ".xml",
     "application/yaml": ".yaml",
 }
-# Of the codecs Python has, those a web page is really written in: some of the others take time without end.
+# Only codecs that web pages use: some of Python's others take unbounded time.
 _CHARSET: Final = re.compile(
     r"iso[-_]?8859[-_]?\d{1,2}|latin[-_]?1|windows[-_]?125\d|cp125\d|koi8[-_]?[ru]|gb2312|gbk|gb18030|big5(?:[-_]?hkscs)?|"
     r"shift[-_]?jis|sjis|euc[-_]?jp|euc[-_]?kr|iso[-_]?2022[-_]?jp|tis[-_]?620|macintosh|utf[-_]?16(?:[-_]?[lb]e)?",
@@ -32,13 +34,13 @@ _BINARY_SIGNATURES: Final = (b"%PDF-", b"PK\x03\x04")
 
 
 def file_name_for(page: Page, title: str) -> str:
-    """A name whose suffix says what the server declared, and whose stem can stand for a missing title."""
+    """Return a name whose suffix matches the declared media type. Its stem replaces a missing title."""
     stem = title.replace("/", " ").strip(". ") or "page"
     return f"{stem}{_SUFFIXES.get(page.media_type, '.txt')}"
 
 
 def to_utf8(page: Page) -> bytes:
-    """The body as the reader expects it: in UTF-8 where the server alone knows the charset. Else as it came."""
+    """Return the body in UTF-8 if only the server declares its charset, otherwise unchanged."""
     charset = page.charset or ""
     if (
         page.content.startswith(_BINARY_SIGNATURES)

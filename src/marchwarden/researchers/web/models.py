@@ -1,4 +1,4 @@
-"""The nouns of the web researcher: who finds pages, and how recent they must be."""
+"""Data types of the web researcher: search providers, and how recent pages must be."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from marchwarden.core.notebook import Hit, Query
 
 
 class Provider(Protocol):
-    """Who is text where to look. Raises `SourceError` and nothing else."""
+    """A web search service. Raises only `SourceError`."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Where it is text, for the trace. Never a secret."""
+        """The endpoint, recorded in the trace. Never contains a secret."""
         ...
 
     @property
     def notice(self) -> str:
-        """What whoever reads the result should know about it; empty where there is nothing to tell."""
+        """A limitation that readers of the result should know about, or an empty string."""
         ...
 
     async def find(self, query: Query) -> Sequence[Hit]: ...
@@ -37,7 +37,7 @@ class TimeRange(StrEnum):
     YEAR = "year"
 
 
-# "Today" alone often means "nowadays", so it gets a month; only what can mean nothing else gets a day.
+# "Today" alone often means "nowadays", so it gets a month. Only unambiguous phrases get a day.
 _TIME_RANGES: Final = (
     (TimeRange.DAY, re.compile(r"\b(?:today['’]s|tonight|breaking news|right now|past 24 hours)\b", re.IGNORECASE)),
     (TimeRange.WEEK, re.compile(r"\b(?:this|past|last) week\b", re.IGNORECASE)),
@@ -54,7 +54,7 @@ _HITS_AT: Final = {Depth.SHALLOW: 8, Depth.BALANCED: 12, Depth.DEEP: 20}
 
 
 def time_range_of(query: Query) -> TimeRange | None:
-    """How recent an answer must be for this query to make sense; None where any age will do."""
+    """Return how recent pages must be for this query, or None if any age will do."""
     text = f"{query.text} {query.aspect}"
     return next((time_range for time_range, words in _TIME_RANGES if words.search(text)), None)
 

@@ -1,4 +1,4 @@
-"""WebSource: the open web as a source of evidence. Knows no mind, budget or trace."""
+"""WebSource: the open web as a source of evidence. Does not know minds, budgets or traces."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from marchwarden.text.sanitize import one_line
 
 
 class WebSource:
-    """Pages found by a provider, fetched by a fetcher, read by an extractor. Several runs may share one."""
+    """Find pages with a provider, fetch them and extract their text. Several runs may share one source."""
 
     def __init__(self, provider: Provider, fetcher: Fetcher, extractor: Extractor) -> None:
         self._provider = provider
@@ -39,21 +39,21 @@ class WebSource:
         return {"provider": self._provider.name, **self._provider.settings}
 
     async def ready(self, tell: StatusCallback) -> None:
-        await tell(f"the web is searched through {self._provider.name}")
+        await tell(f"Searching the web with {self._provider.name}")
         await to_thread.run_sync(self._extractor.warm)
 
     def guide(self) -> str:
         return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """The pages found, each once and the sites taking seen_per_site, none that the source filter leaves out."""
+        """Return the admitted pages without duplicates. Further pages of the same site are ranked lower."""
         return rank_hits(await self._provider.find(query), query)
 
     async def fetch(self, hit: Hit) -> Document:
-        """The page behind a hit, as a document; a wall before it is no document."""
+        """Fetch the page of a hit as a document. Raise `SourceError` for a login page, a paywall or the like."""
         page = await self._fetcher.get(hit.locator)
         _refuse_filtered_redirect(page, hit)
-        # Reading is bounded by the extractor itself; a run that is over does not wait for it.
+        # The extractor has its own time limit, so a run that ends need not wait for it.
         extracted = await to_thread.run_sync(self._extract, page, hit.title, abandon_on_cancel=True)
         refuse_wall(extracted)
         return _document(page, extracted, hit)
@@ -68,12 +68,12 @@ class WebSource:
         return (self._provider.notice,) if self._provider.notice else ()
 
     def close(self) -> None:
-        """Let go of processes. The source may be used again, and starts what it needs."""
+        """Stop the extractor's processes. They start again on the next use."""
         self._extractor.close()
 
 
 def _refuse_filtered_redirect(page: Page, hit: Hit) -> None:
-    """A redirect must not lead out of the source filter."""
+    """Refuse a redirect to a site that the source filter excludes."""
     if not is_admitted(page.url, hit.domains):
         where = one_line(host_of(page.url), 100)
         raise SourceError(f"it led to {where}, which the source filter leaves out", GapCategory.SOURCE_NOT_FOUND)
@@ -92,11 +92,11 @@ def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
 
 
 SAME_SITE_FACTOR: Final = 0.5
-"""What a site's second page counts for beside its first: one more voice is worth more than more of the same voice."""
+"""Weight of each further page of a site. A page from another site is worth more than a second one from the same."""
 
 
 def rank_hits(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
-    """The is_admitted hits under their canonical addresses, best first; the best has score 1."""
+    """Return the admitted hits under their canonical addresses, best first. The best has score 1."""
     known = _deduplicate(hits, query)
     best = max((hit.score for hit in known), default=0.0)
     seen_per_site: Counter[str] = Counter()
@@ -124,7 +124,7 @@ MOST_LINKS: Final = 100
 
 
 def absolute_links(links: Iterable[Link], page: str) -> tuple[Link, ...]:
-    """The links of a page made absolute_links and canonical, each place once, without those that lead back to the page."""
+    """Return a page's links as canonical absolute addresses, without duplicates or links to the page itself."""
     found: dict[str, Link] = {}
     for link in links:
         address = _join_url(page, link.url)

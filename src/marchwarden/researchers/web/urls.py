@@ -1,4 +1,4 @@
-"""One address a page: the spelling under which a page is fetched once. Only spells; nothing is resolved or fetched."""
+"""Normalize URLs so that each page is fetched once. Does not resolve or fetch anything."""
 
 import posixpath
 import re
@@ -21,10 +21,10 @@ _UNSAFE: Final = re.compile(r"[\s\\]")
 
 
 def canonical(address: str) -> str | None:
-    """The address without what does not change the page: fragment, tracking, default port, case of the host.
+    """Remove what does not change the page: fragment, tracking parameters, default port, case of the host.
 
-    None for what is no address of a web page, or carries a user name. A trailing slash and `www.` stay as they are:
-    to some servers they make a difference.
+    Return None if the address is not a web page or contains a user name. A trailing slash and `www.` are kept, because
+    some servers distinguish them.
     """
     address = address.strip()
     if len(address) > LONGEST_ADDRESS or _UNSAFE.search(address) or printable(address) != address:
@@ -43,7 +43,7 @@ def canonical(address: str) -> str | None:
 
 
 def identity(address: str) -> str:
-    """What two canonical addresses of one page share: http or https, with or without a slash at the end."""
+    """Return what the canonical addresses of one page have in common: no scheme and no trailing slash."""
     return address.split("://", 1)[-1].rstrip("/")
 
 
@@ -57,7 +57,7 @@ def _path(path: str) -> str:
     if "/." not in path:
         return path
     ends_in_folder = path.endswith(("/", "/.", "/.."))
-    # posixpath keeps two leading slashes, which a path of dots alone can bring about.
+    # posixpath keeps two leading slashes, which can result from a path of dots only.
     plain = "/" + posixpath.normpath(path).lstrip("/")
     return f"{plain}/" if ends_in_folder and plain != "/" else plain
 

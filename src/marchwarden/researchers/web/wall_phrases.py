@@ -1,4 +1,4 @@
-"""What walls say, as patterns over plain words: lower case, `could not` for `couldn't`. Decides nothing."""
+"""Phrases on access walls, as patterns over normalized text: lower case, `could not` for `couldn't`."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ _CONTRACTIONS: Final = (("'re", " are"), ("'m", " am"))
 
 
 def normalize(text: str) -> str:
-    """The text as the patterns expect it."""
+    """Normalize text for the patterns in this module."""
     text = text.lower().replace("’", "'")
     for pattern, whole in _NEGATIONS:
         text = pattern.sub(whole, text)

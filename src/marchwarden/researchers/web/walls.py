@@ -1,7 +1,7 @@
-"""Pages that stand before a page: paywalls, log-ins, consent walls, captchas, and "not found" text with a smile.
+"""Detect pages that block access to content: paywalls, logins, consent walls, captchas, "not found" with status 200.
 
-A wall says little besides that it is one. So a phrase or a sign counts only where the text is short for an article, and
-an article about cookies stays an article.
+A wall contains little other text. So a phrase counts only if the page is short for an article, and an article about
+cookies is still accepted.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from marchwarden.extraction import Extracted, Sign
 from marchwarden.researchers.web import wall_phrases as phrases
 
 SHORT_TEXT: Final = 1_200
-"""Characters of main text. Below it a page may be a wall with a teaser; hardly any article is shorter."""
+"""Characters of main text. A shorter page may be a wall with a teaser; few articles are shorter."""
 NO_ARTICLE: Final = 400
-"""Below it there is no article at all, only whatever the page says of itself."""
+"""Characters of main text. A shorter page contains no article."""
 _ENDING: Final = 300
 LONGEST_TEASER: Final = 6_000
 
 
 @dataclass(frozen=True)
 class Wall:
-    """One kind of wall: what to tell, under which category, and how to know it."""
+    """One kind of wall: its message, its gap category, and how to detect it."""
 
     message: str
     matches: Callable[[Extracted], bool]
@@ -31,7 +31,7 @@ class Wall:
 
 
 def refuse_wall(page: Extracted) -> None:
-    """Raise `SourceError` for a page that only matches before another one. Whatever is no web page passes."""
+    """Raise `SourceError` if the page is a wall. Only HTML pages can be."""
     if page.media_type != "text/html":
         return
     for wall in WALLS:
@@ -59,7 +59,7 @@ def _is_forbidden(page: Extracted) -> bool:
 
 
 def _is_paywall(page: Extracted) -> bool:
-    """A plea to subscribe matches under many whole articles: it is a wall where the article is short or breaks off."""
+    """Many complete articles end with a plea to subscribe. It marks a wall only if the text is short or breaks off."""
     if len(page.text) >= LONGEST_TEASER:
         return False
     short = len(page.text) < SHORT_TEXT
@@ -70,7 +70,7 @@ def _is_paywall(page: Extracted) -> bool:
 
 
 def _is_login(page: Extracted) -> bool:
-    """Many an article has a log-in form in its margin: one sign alone, or a form that nothing speaks of, is no wall."""
+    """Many articles have a login form in the margin. A wall needs a phrase and one more sign."""
     if len(page.text) >= SHORT_TEXT:
         return False
     phrases_found = (phrases.LOG_IN_TITLE.search(_title(page)), phrases.LOG_IN.search(_all_text(page)))
@@ -110,4 +110,4 @@ WALLS: Final = (
     Wall("a consent wall: nothing is shown before cookies are accepted", _is_consent_wall),
     Wall("the page is empty until a browser runs its scripts", _needs_scripts),
 )
-"""In this order: a captcha page also wants scripts, and a paywall also has a log-in."""
+"""In order: a captcha page also requires scripts, and a paywall also has a login."""

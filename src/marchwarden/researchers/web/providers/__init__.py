@@ -1,4 +1,4 @@
-"""Who can be asked where to look. A provider is one file; it says itself whether the environment providers it."""
+"""Search providers, one per file. Each decides from the environment whether it is available."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -10,11 +10,11 @@ from marchwarden.researchers.web.providers import searxng, tavily, wikipedia
 ProviderFactory = Callable[[Mapping[str, str], ApiClient], Provider | None]
 
 FACTORIES: Final[tuple[ProviderFactory, ...]] = (tavily.from_environ, searxng.from_environ)
-"""In the order they are preferred. Wikipedia needs no key and is always there."""
+"""In order of preference. Wikipedia needs no key and is the fallback."""
 
 
 def select_provider(environ: Mapping[str, str], api: ApiClient) -> Provider:
-    """The best provider this environment has the means for."""
+    """Return the preferred provider among those the environment is configured for."""
     providers = (build(environ, api) for build in FACTORIES)
     return next((provider for provider in providers if provider is not None), wikipedia.from_environ(environ, api))
 

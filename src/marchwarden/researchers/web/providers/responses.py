@@ -1,4 +1,4 @@
-"""What search APIs answer, read with suspicion. Knows JSON and statuses, no provider's own words."""
+"""Parse responses of search APIs. The input is untrusted. Knows JSON and status codes, but no specific provider."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _BROKEN: Final = 500
 
 
 class ResponseModel(BaseModel):
-    """A piece of a provider's answer: what is not known to us is passed over."""
+    """Part of a provider's response. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -43,7 +43,7 @@ def _clean_line(value: object) -> object:
 
 
 def _parse_date(value: object) -> date | None:
-    """The day of an ISO or mail date, whichever of the two it is."""
+    """Parse an ISO 8601 or RFC 5322 date."""
     if not isinstance(value, str):
         return None
     try:
@@ -57,28 +57,28 @@ def _parse_date(value: object) -> date | None:
 
 
 Lenient = Annotated[Item | None, WrapValidator(_none_if_invalid)]
-"""An entry that may be anything at all: one that cannot be used costs itself, not its neighbours."""
+"""An entry of unknown shape. An invalid one becomes None, and the others stay usable."""
 Line = Annotated[str, BeforeValidator(_clean_line)]
 Day = Annotated[date | None, BeforeValidator(_parse_date)]
 Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def parse_response(answer: Answer, model: type[Model], provider: str, refusals: Mapping[int, str]) -> Model:
-    """The answer in its model; a refusal or nonsense is a `SourceError` that says whose and why."""
+    """Validate a response. Raise `SourceError` with the provider's name and the reason if it failed or is malformed."""
     if answer.status != _OK:
         raise SourceError(f"{provider} {refusals.get(answer.status) or _describe_status(answer.status)}")
     try:
-        # Not pydantic's own JSON reader: half a surrogate pair in one title would cost the whole answer.
+        # pydantic's JSON parser would reject the whole response for half a surrogate pair in one title.
         return model.model_validate(json.loads(answer.content))
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{provider} answered something that is not a search result") from error
 
 
 def base_url(text: str, variable: str) -> str:
-    """A provider's address as an operator wrote it, without the slash at its end."""
+    """Return a provider's configured URL without its trailing slash."""
     address = canonical(text)
     if address is None:
-        raise InvalidInput(f"{variable} is not the address of a web service")
+        raise InvalidInput(f"{variable} must be an http or https URL")
     return address.rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""SearXNG: a metasearch engine that one runs oneself. It must have `json` among its `search.formats`."""
+"""SearXNG: a self-hosted metasearch engine. Its `search.formats` setting must include `json`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class _Response(ResponseModel):
 
 @dataclass(frozen=True)
 class SearXNG:
-    """Asks one SearXNG instance."""
+    """Search one SearXNG instance."""
 
     api: ApiClient = field(repr=False)
     url: str
@@ -55,7 +55,7 @@ class SearXNG:
         return f"no TAVILY_API_KEY is set: the web was searched through SearXNG at {self.url}"
 
     async def find(self, query: Query) -> Sequence[Hit]:
-        """The pages it finds, of the time the query asks for; of any time where that time has none."""
+        """Return pages from the time range of the query, or of any age if there are none."""
         time_range = time_range_of(query)
         found = await self._search(query, time_range)
         return found if found or time_range is None else await self._search(query, None)
@@ -69,7 +69,7 @@ class SearXNG:
 
 def _request(query: Query, time_range: TimeRange | None) -> Mapping[str, str]:
     domains = [normalize_domain(domain).removeprefix(".") for domain in query.domains]
-    # Engines disagree about several sites in one search; the filter on our side decides anyway.
+    # Engines treat several `site:` terms differently, and the results are filtered here anyway.
     words = f"{query.text} site:{domains[0]}" if len(domains) == 1 else query.text
     return {"q": words, "format": "json", **({"time_range": time_range.value} if time_range else {})}
 

@@ -1,4 +1,4 @@
-"""Tavily: web search made for agents, with a key."""
+"""Tavily: a web search API for agents. Requires an API key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ _REFUSALS: Final = {
 
 
 class _Result(ResponseModel):
-    """One page found. `raw_content` is left where it is: what is cited is what we fetch ourselves."""
+    """One page found. `raw_content` is ignored: only pages we fetch ourselves are cited."""
 
     url: str
     title: Line = ""
@@ -50,7 +50,7 @@ class _Response(ResponseModel):
 
 @dataclass(frozen=True)
 class Tavily:
-    """Asks Tavily. The key travels in a header and is shown nowhere."""
+    """Search with Tavily. The key is sent in a header and never shown."""
 
     api: ApiClient = field(repr=False)
     key: str = field(repr=False)
@@ -64,7 +64,7 @@ class Tavily:
         return {"url": self.url}
 
     async def find(self, query: Query) -> Sequence[Hit]:
-        """The pages Tavily finds, of the time the query asks for; of any time where that time has none."""
+        """Return pages from the time range of the query, or of any age if there are none."""
         time_range = time_range_of(query)
         found = await self._search(query, time_range)
         return found if found or time_range is None else await self._search(query, None)

@@ -1,4 +1,4 @@
-"""Wikipedia's own search: what is left without any key. Finds encyclopedia articles and nothing else."""
+"""Wikipedia's search, the fallback without an API key. Finds only encyclopedia articles."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ class _Search(ResponseModel):
 
 
 class _Response(ResponseModel):
-    """An answer without `query` is an error that MediaWiki calls a success."""
+    """A response without `query` is an error that MediaWiki sends with status 200."""
 
     query: _Search
 
 
 @dataclass(frozen=True)
 class Wikipedia:
-    """Asks one Wikipedia. Its address names the language: `https://de.wikipedia.org`."""
+    """Search one Wikipedia. The address selects the language: `https://de.wikipedia.org`."""
 
     api: ApiClient = field(repr=False)
     url: str = PUBLIC
@@ -54,7 +54,7 @@ class Wikipedia:
         return f"no TAVILY_API_KEY is set: only Wikipedia ({host_of(self.url)}) was searched, not the whole web"
 
     async def find(self, query: Query) -> Sequence[Hit]:
-        """The best articles. All words are tried together first, then any of them."""
+        """Return the best articles with all the words, or with any of them if there are none."""
         if not is_admitted(self.url, query.domains):
             detail = "only Wikipedia can be searched without a key, and the source filter leaves it out"
             raise SourceError(detail, GapCategory.SOURCE_NOT_FOUND)
@@ -84,7 +84,7 @@ class Wikipedia:
 
 
 def _words(text: str) -> list[str]:
-    """The words alone: what a question says must never be search syntax."""
+    """Return only the words, so that text from a question never becomes search syntax."""
     words = _WORD.findall(text[:LONGEST_QUERY])
     return [word.lower() if word in _SYNTAX else word for word in words]
 
