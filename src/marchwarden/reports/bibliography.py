@@ -7,6 +7,7 @@ from typing import Final
 
 from marchwarden.reports.bundle import Bundle, SourceText
 from marchwarden.reports.html import http_address
+from marchwarden.text.identifiers import ARXIV_ID, ARXIV_PAGE
 from marchwarden.text.sanitize import json_text, one_line
 
 _TEX: Final[Mapping[str, str]] = {
@@ -21,9 +22,7 @@ _TEX: Final[Mapping[str, str]] = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-_ARXIV_URL: Final = re.compile(
-    r"arxiv\.org/(?:abs|pdf|html)/(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
-)
+_ARXIV_URL: Final = re.compile(rf"{ARXIV_PAGE}(?P<id>{ARXIV_ID})(?:v\d+)?", re.IGNORECASE)
 _AUTHORS: Final = re.compile(r"\s*(?:;|\band\b|,(?=\s*\S+\s+\S))\s*")
 _MIN_KEY_WORD: Final = 4
 _NOT_IN_A_KEY: Final = re.compile(r"[^a-z0-9]+")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from marchwarden.errors import InvalidInput
+from marchwarden.text.identifiers import ARXIV_PAGE
 
 ADDRESS: Final = "https://arxiv.org"
 """The public site. Locators use it even if a mirror served the paper."""
@@ -25,7 +26,7 @@ _ID: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WRAPPED: Final = re.compile(
-    r"(?:arxiv\s*:\s*|(?:https?://)?(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://doi\.org/)?10\.48550/arxiv\.)?"
+    rf"(?:arxiv\s*:\s*|(?:https?://)?(?:[a-z]+\.)?{ARXIV_PAGE}|(?:https?://doi\.org/)?10\.48550/arxiv\.)?"
     r"(?P<id>[^\s?#]+?)(?:\.pdf)?(?:[?#].*)?",
     re.IGNORECASE | re.ASCII,
 )

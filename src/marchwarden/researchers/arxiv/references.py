@@ -7,11 +7,12 @@ from typing import Final
 from marchwarden.core.notebook import Link
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.researchers.arxiv.models import Paper
+from marchwarden.text.identifiers import ARXIV_PAGE, DOI_PREFIX
 
 MOST_LINKS: Final = 100
 # Keeps the case. Trailing punctuation is stripped later: in running text it belongs to the sentence.
-_DOI: Final = re.compile(r"(?:(?<![\w/.])|(?<=doi\.org/))10\.\d{4,9}/[A-Za-z0-9._;()/:<>-]{2,120}", re.ASCII)
-_ARXIV: Final = re.compile(r"(?:arxiv\s*:\s*|arxiv\.org/(?:abs|pdf|html)/)([\w./-]{7,40})", re.IGNORECASE | re.ASCII)
+_DOI: Final = re.compile(rf"(?:(?<![\w/.])|(?<=doi\.org/)){DOI_PREFIX}[A-Za-z0-9._;()/:<>-]{{2,120}}", re.ASCII)
+_ARXIV: Final = re.compile(rf"(?:arxiv\s*:\s*|{ARXIV_PAGE})([\w./-]{{7,40}})", re.IGNORECASE | re.ASCII)
 _PAGE: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
