@@ -21,7 +21,7 @@ from tests.investigating import QUESTION, an_investigator
 from tests.reports.samples import Cited, Told, written
 
 
-async def test_a_summary_says_what_the_whole_trace_says(tmp_path):
+async def test_a_summary_matches_the_whole_trace(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION, depth="deep")
     (run,) = RunCatalog(Store(tmp_path)).runs()
     assert (run.trace_id, run.question, run.depth, run.researcher) == (result.trace_id, QUESTION, "deep", "memory")
@@ -31,7 +31,7 @@ async def test_a_summary_says_what_the_whole_trace_says(tmp_path):
     assert run.began <= run.ended
 
 
-def test_a_last_line_far_longer_than_a_block_is_read_whole(tmp_path):
+def test_a_last_line_longer_than_a_block_is_read_completely(tmp_path):
     store = Store(tmp_path)
     cited = [Cited(f"https://example.org/{n}", f"{n} " + "x" * 490, "t") for n in range(200)]
     trace_id = written(store, Told("long " * 20_000, cited))
@@ -39,7 +39,7 @@ def test_a_last_line_far_longer_than_a_block_is_read_whole(tmp_path):
     assert (run.trace_id, run.citations) == (trace_id, 200)
 
 
-def test_a_torn_last_line_leaves_a_run_that_is_not_finished(tmp_path):
+def test_a_torn_last_line_means_an_unfinished_run(tmp_path):
     store = Store(tmp_path)
     trace_id = written(store, Told("It is. [1]", [Cited("https://example.org", "It is.", "t")]))
     whole = store.path(trace_id).read_bytes()
@@ -49,7 +49,7 @@ def test_a_torn_last_line_leaves_a_run_that_is_not_finished(tmp_path):
         assert not run.finished and run.question
 
 
-def test_what_has_not_changed_is_not_read_again_and_what_has_is(tmp_path):
+def test_summaries_are_cached_until_the_trace_changes(tmp_path):
     store = Store(tmp_path)
     catalog = RunCatalog(store)
     trace_id = written(store, Told("It is.", question="Is it?"))
@@ -61,7 +61,7 @@ def test_what_has_not_changed_is_not_read_again_and_what_has_is(tmp_path):
     assert catalog.runs()[0].question == "Was it"
 
 
-def test_files_that_are_no_runs_are_passed_over(tmp_path):
+def test_files_that_are_not_runs_are_skipped(tmp_path):
     (tmp_path / "notes.jsonl").write_text("{}\n")
     (tmp_path / "00000000-0000-0000-0000-000000000000.jsonl").write_text("not json\n")
     (tmp_path / "00000000-0000-0000-0000-000000000001.jsonl").write_text("")
@@ -71,17 +71,17 @@ def test_files_that_are_no_runs_are_passed_over(tmp_path):
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-def test_no_bytes_are_too_strange_for_a_summary(first, last):
+def test_any_bytes_give_an_unfinished_summary(first, last):
     assert not summary_of("t", first, last).finished
 
 
-def test_a_search_wants_every_word_somewhere():
+def test_a_search_matches_runs_that_contain_every_word():
     runs = [RunSummary("1", words="alder bridge 1931"), RunSummary("2", words="alder soup")]
     assert [run.trace_id for run in search_runs(runs, "ALDER 19")] == ["1"]
     assert len(search_runs(runs, "  ")) == 2
 
 
-def test_a_run_called_off_by_its_pi_is_known_by_its_question_and_its_time():
+def test_a_cancelled_member_run_is_recognized_by_question_and_time():
     def run(trace_id: str, began: str, *, finished: bool = False) -> RunSummary:
         return RunSummary(trace_id, "Q?", "web", began=began, finished=finished)
 
@@ -98,7 +98,7 @@ def test_a_run_called_off_by_its_pi_is_known_by_its_question_and_its_time():
     assert member_run_ids(runs) == {"x", "within"}
 
 
-def test_the_same_question_is_the_same_however_it_is_spaced():
+def test_same_question_ignores_case_and_spacing():
     runs = [
         RunSummary("1", " Is  it? ", finished=True),
         RunSummary("2", "is it?", finished=True),
@@ -114,7 +114,7 @@ def test_dispatches_are_read_from_the_result(tmp_path):
     assert RunCatalog(store).runs()[0].errands == (DispatchSummary("web", "Q?", "t-1"),)
 
 
-def test_a_thousand_runs_are_looked_through_at_once(tmp_path):
+def test_a_thousand_runs_are_searched_within_a_second(tmp_path):
     store = Store(tmp_path)
     first = written(store, Told("It is. [1]", [Cited("https://example.org", "It is.", "t")] * 20))
     content = store.path(first).read_bytes()

@@ -9,7 +9,7 @@ from tests.investigating import QUESTION, an_investigator
 PRICES = Prices({"scripted": Price(input=10, output=50), "extractive-v2": Price(0, 0)})
 
 
-async def test_the_traces_are_the_ledger_by_model_and_researcher_failed_thoughts_included(tmp_path):
+async def test_costs_are_summed_from_traces_including_failed_calls(tmp_path):
     plan = Thought(Plan((Query("Alder Bridge"),)), 100, usage=Usage(80, 20))
     mind = ScriptedMind(plan, [Thought(Reading(satisfied=True), 200, usage=Usage(200))], MindError("gone", 50))
     result = await an_investigator(tmp_path, mind=mind).research(QUESTION)
@@ -21,11 +21,11 @@ async def test_the_traces_are_the_ledger_by_model_and_researcher_failed_thoughts
     assert [each.name for each in sum_by(spent, "researcher")] == ["memory"]
 
 
-async def test_a_model_without_a_price_is_flagged_and_not_taken_for_free(tmp_path):
+async def test_tokens_without_a_price_are_counted_as_unpriced(tmp_path):
     mind = ScriptedMind(concluded=Thought(Draft(), 70), model_id="nobody:knows")
     await an_investigator(tmp_path, mind=mind).research(QUESTION)
     assert total(all_expenses(Store(tmp_path), PRICES)).unpriced == 70
 
 
-def test_nothing_spent_is_nothing(tmp_path):
+def test_an_empty_store_costs_nothing(tmp_path):
     assert total(all_expenses(Store(tmp_path), PRICES)).tokens == 0

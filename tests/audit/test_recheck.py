@@ -81,7 +81,7 @@ FATES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
 
 
 @pytest.mark.parametrize("name", FATES)
-async def test_what_became_of_a_page_is_told_apart(tmp_path: Path, name: str):
+async def test_every_change_of_a_page_gets_its_status(tmp_path: Path, name: str):
     found, standing, detail = FATES[name]
     visit = await seen(await a_run(tmp_path, a_page(OPENED)), Later(now={PAGE: found}))
     assert (visit.standing, visit.locator, visit.citations) == (standing, PAGE, (1,))
@@ -104,7 +104,7 @@ CITED = {
 }
 
 
-async def test_in_the_world_alive_moved_changed_lost_gone_and_dead_are_told_apart(tmp_path: Path):
+async def test_all_statuses_are_detected_over_real_http(tmp_path: Path):
     with World() as world:
         web = a_patient_web(world)
         documents = [await web.fetch(Hit(world.url(key))) for key in CITED]
@@ -121,7 +121,7 @@ async def test_in_the_world_alive_moved_changed_lost_gone_and_dead_are_told_apar
     web.close()
 
 
-async def test_a_document_is_asked_for_once_and_only_what_is_missing_of_it_is_lost(tmp_path: Path):
+async def test_a_document_is_fetched_once_and_only_missing_excerpts_are_lost(tmp_path: Path):
     record = await a_run(
         tmp_path, BRIDGE, BRIDGE, excerpts=(OPENED, "It carries two lanes of traffic over the river Senn.")
     )
@@ -142,12 +142,12 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize("excerpt, text, stands", NUMBERS)
-async def test_a_number_that_grew_longer_is_another_number(tmp_path: Path, excerpt: str, text: str, stands: bool):
+async def test_an_excerpt_must_match_complete_words_and_numbers(tmp_path: Path, excerpt: str, text: str, stands: bool):
     record = await a_run(tmp_path, a_page(f"There: {excerpt}"), excerpts=(excerpt,))
     assert (await seen(record, Later(now={PAGE: a_page(text)}))).is_intact is stands
 
 
-async def test_an_excerpt_that_was_cut_is_looked_for_as_far_as_it_goes(tmp_path: Path):
+async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
     long = "word " * 200
     record = await a_run(tmp_path, a_page(long))
     result = record.result
@@ -161,25 +161,25 @@ async def test_an_excerpt_that_was_cut_is_looked_for_as_far_as_it_goes(tmp_path:
 
 
 @pytest.mark.parametrize("cited", ["https://doi.org/10.5555/senn.17", "doi:10.5555/senn.17"])
-async def test_a_doi_is_followed_and_has_not_moved_by_leading_elsewhere(tmp_path: Path, cited: str):
+async def test_a_doi_redirect_does_not_count_as_moved(tmp_path: Path, cited: str):
     record = await a_run(tmp_path, a_page(OPENED, cited))
     visit = await seen(record, Later(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, cited)
 
 
-async def test_of_words_that_somebody_reported_it_is_only_asked_whether_they_stand_there(tmp_path: Path):
+async def test_a_reported_excerpt_only_has_to_be_in_the_page(tmp_path: Path):
     reported = Document("library", f"{PAGE}#page=3", OPENED.encode(), OPENED)
     visit = await seen(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
     assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "the cited text is there")
 
 
-async def test_a_path_may_hold_a_number_sign_of_its_own(tmp_path: Path):
+async def test_a_path_may_contain_a_number_sign(tmp_path: Path):
     document = note("notes #3.md", OPENED)
     visit = await seen(await a_run(tmp_path, document), Later(now={"notes #3.md": document}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, "notes #3.md")
 
 
-async def test_where_less_comes_than_was_read_missing_words_prove_nothing(tmp_path: Path):
+async def test_an_excerpt_missing_from_a_partial_document_is_not_lost(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     abstract = a_page("An abstract.", media_type="application/atom+xml")
     why = "it was read by its abstract alone"
@@ -188,7 +188,7 @@ async def test_where_less_comes_than_was_read_missing_words_prove_nothing(tmp_pa
     assert (await seen(record, Later(now={PAGE: abstract}, remarks=["told before"]))).standing is SourceStatus.LOST
 
 
-async def test_slow_documents_cost_their_own_time_and_never_more_than_all_may_take(tmp_path: Path):
+async def test_time_limits_apply_per_document_and_in_total(tmp_path: Path):
     record = await a_run(tmp_path, BRIDGE, FERRIS, COOKING)
     documents = {each.locator: each for each in (BRIDGE, FERRIS, COOKING)}
     slow = Later(now=documents, slow={"bridge.md": 60})
@@ -199,7 +199,7 @@ async def test_slow_documents_cost_their_own_time_and_never_more_than_all_may_ta
     assert "for all documents" in visits[0].detail
 
 
-async def test_no_more_are_asked_at_once_than_was_said(tmp_path: Path):
+async def test_concurrent_fetches_are_limited(tmp_path: Path):
     documents = [note(f"{number}.md", f"Note {number}.") for number in range(12)]
     later = Later(now={each.locator: each for each in documents})
     visits = await recheck_sources(await a_run(tmp_path, *documents), lambda _: later)
@@ -207,7 +207,7 @@ async def test_no_more_are_asked_at_once_than_was_said(tmp_path: Path):
     assert [visit.citations for visit in visits] == [(number,) for number in range(1, 13)]
 
 
-async def test_a_source_nobody_has_here_is_unknown_and_one_that_is_gone_is_gone(tmp_path: Path):
+async def test_missing_and_removed_sources_are_distinguished(tmp_path: Path):
     record = await a_run(tmp_path, BRIDGE)
 
     def nobody(_citation: object) -> Later:
@@ -221,7 +221,7 @@ async def test_a_source_nobody_has_here_is_unknown_and_one_that_is_gone_is_gone(
     assert (gone.standing, gone.lost) == (SourceStatus.GONE, (1,))
 
 
-async def test_what_strangers_say_is_told_on_one_line_that_acts_on_nothing(tmp_path: Path):
+async def test_external_text_is_reduced_to_one_safe_line(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     rude = SourceError("\x1b[2Jwiped\r\nalive \u202e[1] gone\x07")
     visit = await seen(record, Later(now={PAGE: rude}))
@@ -230,7 +230,7 @@ async def test_what_strangers_say_is_told_on_one_line_that_acts_on_nothing(tmp_p
     assert strange.detail == "now at https://x.example/]0;hi"
 
 
-async def test_a_run_without_a_result_has_nothing_to_visit(tmp_path: Path):
+async def test_a_run_without_a_result_cannot_be_rechecked(tmp_path: Path):
     store = Store(tmp_path)
     begun = store.begin(OPENING)
     begun.close()
@@ -242,7 +242,7 @@ def kept(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def test_nothing_is_written_anywhere(tmp_path: Path):
+async def test_rechecking_writes_nothing(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     before = kept(tmp_path)
     await seen(record, Later(now={PAGE: a_page("Something else.")}))
@@ -253,7 +253,7 @@ def visit(number: int, standing: SourceStatus, *, lost: bool = False) -> SourceC
     return SourceCheck(f"{number}.md", (number,), standing, "", (number,) if lost else ())
 
 
-def test_statements_are_told_by_what_is_left_of_their_support():
+def test_statements_are_classified_by_their_remaining_support():
     visits = [
         visit(1, SourceStatus.ALIVE),
         visit(2, SourceStatus.LOST, lost=True),
@@ -272,7 +272,7 @@ def test_statements_are_told_by_what_is_left_of_their_support():
 
 
 @given(st.lists(st.sampled_from(list(SourceStatus)), min_size=1, max_size=6), st.data())
-def test_a_statement_stands_exactly_when_every_document_behind_it_does(
+def test_a_statement_is_supported_only_if_all_its_documents_are_intact(
     standings: list[SourceStatus], data: st.DataObject
 ):
     fallen = {SourceStatus.LOST, SourceStatus.GONE}
@@ -286,5 +286,5 @@ def test_a_statement_stands_exactly_when_every_document_behind_it_does(
     assert (said.support == "lost") == all(each.standing in fallen for each in behind)
 
 
-def test_a_result_of_a_stranger_may_have_markers_of_any_length():
+def test_markers_of_any_length_are_handled():
     assert statement_statuses(f"Nonsense [{'9' * 5000}]", []) == ()

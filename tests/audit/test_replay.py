@@ -13,14 +13,14 @@ from tests.investigating import QUESTION, an_investigator, cut_otherwise
 from tests.world.memory import MemorySource
 
 
-async def test_a_run_of_the_embedded_mind_is_thought_anew_and_comes_out_the_same(tmp_path):
+async def test_the_extractive_mind_is_executed_again_with_the_same_result(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
     again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
     assert again.differences == ()
     assert again.result.answer == result.answer
 
 
-async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
+async def test_a_model_run_is_replayed_from_its_recorded_outputs(tmp_path):
     draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
     mind = ScriptedMind(None, [Thought(Reading(follow_ups=(Query("Ferris"),)), 50, b"raw exchange")], Thought(draft, 9))
     source = MemorySource(failing={"ferris.md": SourceError("gone")})
@@ -28,7 +28,7 @@ async def test_a_run_of_a_model_is_rerun_from_its_recorded_thoughts(tmp_path):
     assert (await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())).differences == ()
 
 
-async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwise_today(tmp_path):
+async def test_a_model_run_diverges_if_texts_are_now_split_differently(tmp_path):
     draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
     result = await an_investigator(tmp_path, mind=ScriptedMind(None, (), Thought(draft, 9))).research(QUESTION)
     cut_otherwise(Store(tmp_path), result.trace_id)
@@ -36,7 +36,7 @@ async def test_what_a_model_named_is_not_looked_up_in_texts_that_are_cut_otherwi
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
 
 
-async def test_a_rerun_leaves_the_trace_as_it_was(tmp_path):
+async def test_a_rerun_does_not_change_the_trace(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
     before = Store(tmp_path).text(result.trace_id)
     await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
@@ -44,7 +44,7 @@ async def test_a_rerun_leaves_the_trace_as_it_was(tmp_path):
     assert Store(tmp_path).traces() == [result.trace_id]
 
 
-async def test_a_mind_that_thinks_otherwise_today_is_told_apart(tmp_path):
+async def test_a_changed_extractive_mind_is_reported_as_a_difference(tmp_path):
     class Changed(ExtractiveMind):
         async def conclude(self, notebook, left):
             return Thought(Draft())
@@ -53,7 +53,7 @@ async def test_a_mind_that_thinks_otherwise_today_is_told_apart(tmp_path):
     assert "answer" in (await rerun(Store(tmp_path), result.trace_id, Changed())).differences
 
 
-async def test_searches_the_trace_does_not_hold_are_one_divergence_however_many_there_are(tmp_path):
+async def test_several_unrecorded_searches_raise_one_divergence(tmp_path):
     class Curious(ExtractiveMind):
         async def plan(self, notebook, left):
             return Thought(Plan((Query("one thing"), Query("another thing"))))
@@ -71,7 +71,7 @@ async def test_an_unfinished_run_is_not_rerun(tmp_path):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
 
 
-async def test_a_fork_keeps_the_steps_before_and_lets_another_mind_go_on(tmp_path):
+async def test_a_fork_keeps_earlier_steps_and_continues_with_another_mind(tmp_path):
     first = await an_investigator(tmp_path).research(QUESTION)
     chain = Store(tmp_path).chain(first.trace_id)
     step = next(entry.step for entry in chain.entries if entry.action == "conclude")
@@ -88,13 +88,13 @@ async def test_a_fork_keeps_the_steps_before_and_lets_another_mind_go_on(tmp_pat
 
 
 @pytest.mark.parametrize("step", [0, 1, 99])
-async def test_a_fork_needs_a_step_that_is_there(tmp_path, step):
+async def test_a_fork_requires_an_existing_step(tmp_path, step):
     first = await an_investigator(tmp_path).research(QUESTION)
     with pytest.raises(InvalidInput, match="steps 2 to"):
         await an_investigator(tmp_path).fork(first.trace_id, step)
 
 
-def test_behind_closed_sockets_nothing_reaches_out_and_afterwards_it_does():
+def test_closed_sockets_blocks_connections_only_inside_the_block():
     with socket.create_server(("127.0.0.1", 0)) as server:
         with closed_sockets(), pytest.raises(ReplayDiverged):
             socket.create_connection(server.getsockname(), timeout=1)

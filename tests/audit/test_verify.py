@@ -28,7 +28,7 @@ def failures(folder: Path, trace_id: str) -> list[str]:
     return [f"{check.subject}: {check.detail}" for check in verify(Store(folder), trace_id) if not check.proved]
 
 
-def test_a_finished_run_is_proved_one_line_a_citation(finished):
+def test_a_finished_run_verifies_with_one_check_per_citation(finished):
     folder, result = finished
     checks = verify(Store(folder), result.trace_id)
     assert all(check.proved for check in checks)
@@ -38,7 +38,7 @@ def test_a_finished_run_is_proved_one_line_a_citation(finished):
 
 @given(st.data())
 @settings(max_examples=150, deadline=None)
-def test_one_flipped_byte_anywhere_is_found_and_named(finished, data):
+def test_one_flipped_byte_anywhere_is_detected_and_located(finished, data):
     original, result = finished
     with TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(original, Path(folder) / "traces"))
@@ -86,7 +86,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_result_with_a_fresh_seal_is_still_found_out(finished, tmp_path, name):
+def test_a_forged_result_with_a_valid_hash_chain_is_detected(finished, tmp_path, name):
     original, result = finished
     copy = Path(shutil.copytree(original, tmp_path / "traces"))
     change, expected = FORGERIES[name]
@@ -102,7 +102,7 @@ def test_an_unfinished_run_does_not_verify(finished, tmp_path):
     assert any("incomplete" in failure for failure in failures(copy, result.trace_id))
 
 
-def test_a_file_of_nonsense_is_malformed_and_a_strange_id_unknown(tmp_path):
+def test_a_malformed_file_and_an_invalid_id_are_rejected(tmp_path):
     trace_id = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
     (tmp_path / f"{trace_id}.jsonl").write_text("nonsense\n{}\n")
     with pytest.raises(MalformedTrace):
@@ -112,7 +112,7 @@ def test_a_file_of_nonsense_is_malformed_and_a_strange_id_unknown(tmp_path):
             verify(Store(tmp_path), strange)
 
 
-async def test_a_file_with_a_hash_in_its_name_is_proved_like_any_other(tmp_path):
+async def test_a_file_name_with_a_number_sign_verifies(tmp_path):
     odd = note("notes #3.md", "# The bridge\n\nThe Alder Bridge was opened in 1931 by the engineer Maud Ferris.\n")
     result = await an_investigator(tmp_path, source=MemorySource([odd])).research(QUESTION)
     assert result.citations

@@ -53,12 +53,12 @@ def test_each_document_is_one_entry(tmp_path: Path):
 
 
 @given(st.text())
-def test_no_text_ends_its_field(text: str):
+def test_no_text_can_end_a_bibtex_field(text: str):
     told = re.sub(r"\\(?:textbackslash|textasciitilde|textasciicircum)\{\}|\\[{}$&#_%]", "", escape_tex(text))
     assert not re.search(r"[\\{}$&#%~^\n]", told)
 
 
-def test_several_authors_are_several_authors():
+def test_several_authors_are_split():
     (source,) = unwritten(Told("One. [1]", [PAPER])).sources
     assert _authors(source, "Maud Ferris and Ines Hale") == ["Maud Ferris", "Ines Hale"]
     assert _authors(source, "Maud Ferris; Ines Hale") == ["Maud Ferris", "Ines Hale"]

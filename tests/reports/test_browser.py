@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_click_on_a_marker_shows_the_words_highlighted_in_their_text(browser: Browser, report: Path, width: int):
+def test_clicking_a_marker_shows_the_highlighted_excerpt(browser: Browser, report: Path, width: int):
     browser.resize(width)
     browser.emulate(prefers_reduced_motion="no-preference")
     browser.open(report)
@@ -52,7 +52,7 @@ def test_a_click_on_a_marker_shows_the_words_highlighted_in_their_text(browser: 
     assert browser.said() == []
 
 
-def test_the_answer_stays_in_view_beside_its_evidence_on_a_wide_screen(browser: Browser, report: Path):
+def test_the_answer_stays_in_view_next_to_its_evidence_on_a_wide_screen(browser: Browser, report: Path):
     browser.resize(1440)
     browser.open(report)
     before = browser.evaluate("scrollY")
@@ -73,7 +73,7 @@ def test_hovering_shows_the_excerpt_and_moving_away_hides_it(browser: Browser, r
     assert browser.holds(f"{shown} === 'hidden'")
 
 
-def test_the_keyboard_alone_reaches_the_evidence_and_comes_back(browser: Browser, report: Path):
+def test_the_evidence_is_reachable_by_keyboard(browser: Browser, report: Path):
     browser.resize(900)
     browser.open(report)
     browser.evaluate("document.querySelector('.marker').focus()")
@@ -84,7 +84,7 @@ def test_the_keyboard_alone_reaches_the_evidence_and_comes_back(browser: Browser
     assert browser.holds("document.querySelector(':target')?.id === 'marker-1'")
 
 
-def test_the_steps_of_a_member_open_from_where_it_is_named(browser: Browser, report: Path):
+def test_the_steps_of_a_member_can_be_opened(browser: Browser, report: Path):
     browser.resize(1440)
     browser.open(report)
     assert browser.evaluate("document.querySelector('#run-1').open") is False
@@ -96,9 +96,7 @@ def test_the_steps_of_a_member_open_from_where_it_is_named(browser: Browser, rep
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_everything_is_readable_and_nothing_is_wider_than_the_screen(
-    browser: Browser, report: Path, scheme: str, width: int
-):
+def test_text_has_contrast_and_nothing_overflows_the_screen(browser: Browser, report: Path, scheme: str, width: int):
     browser.resize(width)
     browser.emulate(prefers_color_scheme=scheme)
     browser.open(report)
@@ -124,7 +122,7 @@ CONTRASTS = """(() => {
 })()"""
 
 
-def test_headings_go_down_one_at_a_time_and_the_landmarks_are_there(browser: Browser, report: Path):
+def test_headings_are_nested_and_landmarks_are_present(browser: Browser, report: Path):
     browser.open(report)
     levels = browser.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
     assert levels[0] == 1 and levels.count(1) == 1
@@ -138,7 +136,7 @@ def test_headings_go_down_one_at_a_time_and_the_landmarks_are_there(browser: Bro
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, report: Path, scheme: str):
+def test_axe_finds_no_violations(browser: Browser, report: Path, scheme: str):
     if not AXE.is_file():
         pytest.skip("needs axe-core: `npm install axe-core` anywhere, and that folder in MARCHWARDEN_NODE_TOOLS")
     browser.resize(1440)
@@ -163,7 +161,7 @@ STRAY = """(() => {
 })()"""
 
 
-def test_the_same_attacks_do_act_where_nothing_is_escaped(browser: Browser, tmp_path: Path):
+def test_the_attacks_do_work_if_nothing_is_escaped(browser: Browser, tmp_path: Path):
     path = tmp_path / "raw.html"
     path.write_text(f"<title>x</title>{payloads(1)[0]}<img src=http://127.0.0.1:9/i onerror=alert>", encoding="utf-8")
     browser.open(path)
@@ -177,7 +175,7 @@ def reports() -> list[str]:
 
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["with its policy", "with no policy"])
-def test_two_thousand_attacks_are_shown_as_text_and_do_nothing(
+def test_two_thousand_attacks_are_shown_as_harmless_text(
     browser: Browser, tmp_path: Path, reports: list[str], guarded: bool
 ):
     browser.resize(1440)
@@ -194,7 +192,7 @@ def test_two_thousand_attacks_are_shown_as_text_and_do_nothing(
     assert {one_line(each, 200) for each in attacks()} <= shown
 
 
-def test_a_report_of_twenty_long_sources_is_small_and_opens_at_once(browser: Browser, tmp_path: Path):
+def test_a_report_of_twenty_long_sources_is_small_and_opens_fast(browser: Browser, tmp_path: Path):
     long = "The board counts what crosses the river, and writes it down every day of the year. " * 2400
     cited = [
         Cited(

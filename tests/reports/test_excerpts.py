@@ -14,7 +14,7 @@ def cited(text: str, start: int, end: int, **other: object) -> Citation:
 
 
 @given(TEXTS, st.data())
-def test_a_window_is_a_stretch_of_the_text_around_the_excerpt(text: str, data: st.DataObject):
+def test_a_window_is_the_text_around_the_excerpt(text: str, data: st.DataObject):
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     around = data.draw(st.integers(0, 60))
@@ -28,7 +28,7 @@ def test_a_window_is_a_stretch_of_the_text_around_the_excerpt(text: str, data: s
 
 
 @given(TEXTS, st.data())
-def test_the_pieces_of_a_text_are_the_text_and_the_marked_ones_its_excerpts(text: str, data: st.DataObject):
+def test_pieces_join_to_the_text_and_marked_ones_to_the_excerpts(text: str, data: st.DataObject):
     edges = st.integers(0, len(text))
     places = [tuple(sorted(place)) for place in data.draw(st.lists(st.tuples(edges, edges), max_size=4))]
     citations = [NumberedCitation(n, cited(text, *place)) for n, place in enumerate(places, 1) if place[0] < place[1]]
@@ -39,7 +39,7 @@ def test_the_pieces_of_a_text_are_the_text_and_the_marked_ones_its_excerpts(text
         assert marked == each.citation.raw_excerpt
 
 
-def test_an_excerpt_that_is_not_there_has_no_window():
+def test_an_excerpt_that_is_not_in_the_text_has_no_window():
     text = "The span is 212 metres long."
     assert window(cited(text, 0, 8), None) is None
     assert window(cited(text, 0, 8, raw_excerpt="The bar"), text) is None
@@ -49,7 +49,7 @@ def test_an_excerpt_that_is_not_there_has_no_window():
     assert shortened is not None and shortened.excerpt == "The span"
 
 
-def test_words_are_not_cut_in_two():
+def test_a_window_does_not_split_words():
     text = "Everything before it. The span is long. Everything after it."
     found = window(cited(text, 22, 39), text, 12)
     assert found is not None

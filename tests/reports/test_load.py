@@ -12,7 +12,7 @@ from tests.reports.samples import TODAY, Cited, Told, a_pi_run, written
 SPAN = Cited("https://example.org/a#top", "The span is 212 metres long.", "Spans")
 
 
-def test_a_pi_run_comes_with_the_runs_of_those_it_asked(tmp_path: Path):
+def test_a_pi_run_is_loaded_with_its_member_runs(tmp_path: Path):
     store = Store(tmp_path)
     bundle = load_bundle(store, a_pi_run(store), TODAY)
     assert bundle.verified and bundle.made_on == TODAY
@@ -22,7 +22,7 @@ def test_a_pi_run_comes_with_the_runs_of_those_it_asked(tmp_path: Path):
     assert [bundle.sources[0].fetched] == theirs
 
 
-def test_a_run_that_was_asked_something_else_is_not_shown_as_a_members(tmp_path: Path):
+def test_a_run_of_another_question_is_not_a_member(tmp_path: Path):
     store = Store(tmp_path)
     trace_id = a_pi_run(store)
     other = written(store, Told("It is red. [1]", [SPAN], question="What colour is it?"))
@@ -30,14 +30,14 @@ def test_a_run_that_was_asked_something_else_is_not_shown_as_a_members(tmp_path:
     assert [each.dispatch.researcher for each in load_bundle(store, trace_id, TODAY).members] == ["files"]
 
 
-def test_excerpts_of_one_document_stand_together_under_their_own_numbers(tmp_path: Path):
+def test_excerpts_are_grouped_by_document(tmp_path: Path):
     store = Store(tmp_path)
     other = Cited("https://example.org/b", "The deck is 31 metres above the water.")
     bundle = load_bundle(store, written(store, Told("One. [1]\n\nTwo. [2]\n\nThree. [3]", [SPAN, other, SPAN])), TODAY)
     assert [[each.number for each in source.citations] for source in bundle.sources] == [[1, 3], [2]]
 
 
-def test_a_lost_body_is_a_text_that_is_not_there_and_a_failed_check(tmp_path: Path):
+def test_a_lost_body_has_no_text_and_fails_verification(tmp_path: Path):
     store = Store(tmp_path)
     trace_id = written(store, Told("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()

@@ -17,7 +17,7 @@ RENDER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 
 
 @given(st.text(max_size=80) | st.text("*_`[]()<>!#-+=~|:&1. \\", max_size=30) | st.sampled_from(payloads(1000)))
-def test_any_text_is_shown_as_it_stands(text: str):
+def test_any_text_is_shown_unchanged(text: str):
     line = " ".join(printable(text).split())
     tokens = RENDER.parse(escape_line(text))
     inline = [child for token in tokens for child in token.children or []]

@@ -7,7 +7,7 @@ from tests.reports.test_html import Read
 OURS = {"div", "p", "strong", "small", "details", "summary", "ol", "ul", "li", "a", "span", "blockquote"}
 
 
-def test_a_notebook_sees_answer_confidence_sources_and_gaps():
+def test_a_notebook_shows_answer_confidence_sources_and_gaps():
     cited = [Cited("https://example.org/a", "The span is 212 metres long.", "Spans"), Cited("notes.md", "It is red.")]
     gaps = [Gap(topic="its age", category=GapCategory.SOURCE_NOT_FOUND, detail="nobody says")]
     read = Read(result_html(Told("It is 212 metres long. [1]\n\nRed. [2]", cited, gaps).result("t")))
@@ -17,7 +17,7 @@ def test_a_notebook_sees_answer_confidence_sources_and_gaps():
         assert said in read.text
 
 
-def test_attacks_are_text_in_a_notebook_too():
+def test_attacks_stay_text_in_a_notebook():
     for attack in payloads(600):
         read = Read(result_html(Told(attack, [Cited(attack, attack, attack)]).result(attack)))
         assert set(read.tags) <= OURS

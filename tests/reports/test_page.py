@@ -40,7 +40,7 @@ def test_the_policy_allows_its_own_style_sheet_and_nothing_else(report: str):
     assert not re.search(r"<script|\son\w+=|\sstyle=|javascript:", report)
 
 
-def test_a_run_is_told_whole(report: str):
+def test_a_report_contains_every_part_of_a_run(report: str):
     assert "Verified" in report and "all 5 checks passed" in report and "16 November 2026" in report
     assert "212 metres long. [2]" not in text_of(report, "answer")
     conflict = text_of(report, "disagreements")
@@ -55,7 +55,7 @@ def test_a_run_is_told_whole(report: str):
     assert "Fetched" in text_of(report, "sources") and "sha256:" in text_of(report, "sources")
 
 
-def test_what_failed_stands_in_the_stamp_and_the_excerpt_is_still_shown(tmp_path: Path):
+def test_failed_checks_are_in_the_badge_and_the_excerpt_is_still_shown(tmp_path: Path):
     store = Store(tmp_path)
     trace_id = written(store, Told("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()
@@ -72,7 +72,7 @@ def test_markers_without_a_citation_stay_text_and_an_empty_run_has_no_sources(tm
     assert "[1] [0] [99999999]" in text_of(report, "answer")
 
 
-def test_a_very_long_text_stays_in_the_archive(tmp_path: Path):
+def test_a_very_long_text_is_not_included(tmp_path: Path):
     long = Cited("https://example.org/long", "The span is 212 metres long.", "Spans", before="word " * 40_000)
     report = page_of(tmp_path, Told("One. [1]", [long]))
     assert len(report) < 60_000
@@ -85,7 +85,7 @@ def test_an_answer_of_thousands_of_markers_stays_small(tmp_path: Path):
     assert report.count('class="peek"') == 300
 
 
-def test_the_effects_of_the_factors_are_told_only_where_the_rubric_is_ours(tmp_path: Path):
+def test_factor_effects_are_shown_only_for_our_rubric(tmp_path: Path):
     result = bundle_of(tmp_path, Told("One. [1]", [SPAN])).result
     effects = [factor.effect for factor in factor_effects(result)]
     assert effects[3] == 0 and effects[2] is not None and effects[2] < 0 < (effects[0] or 0)
@@ -93,5 +93,5 @@ def test_the_effects_of_the_factors_are_told_only_where_the_rubric_is_ours(tmp_p
     assert {factor.effect for factor in factor_effects(theirs)} == {None}
 
 
-def test_times_are_told_as_a_person_would():
+def test_durations_are_readable():
     assert [seconds(each) for each in (0.0, 0.045, 3.42, 125.0)] == ["0 ms", "45 ms", "3.4 s", "2 min 5 s"]

@@ -11,7 +11,7 @@ from tests.reports.samples import TODAY, a_pi_run, prices
 from tests.world.memory import MemorySource
 
 
-async def test_steps_say_what_they_waited_for_and_what_went_side_by_side(tmp_path: Path):
+async def test_steps_record_dependencies_and_concurrency(tmp_path: Path):
     source = MemorySource(failing={"ferris.md": SourceError("it is gone")}, slow={"bridge.md": 0.05})
     result = await an_investigator(tmp_path, source=source).research(QUESTION)
     (line,) = build_timelines(load_bundle(Store(tmp_path), result.trace_id, TODAY), prices())
@@ -31,7 +31,7 @@ async def test_steps_say_what_they_waited_for_and_what_went_side_by_side(tmp_pat
     assert line.ended == pytest.approx(result.cost_metadata.wall_time_sec, abs=0.2)
 
 
-def test_a_pi_and_those_it_asked_are_on_one_clock(tmp_path: Path):
+def test_a_pi_and_its_members_share_one_clock(tmp_path: Path):
     store = Store(tmp_path)
     own, web, files = build_timelines(load_bundle(store, a_pi_run(store), TODAY), prices())
     assert [line.name for line in (own, web, files)] == ["pi", "web", "files"]
@@ -43,7 +43,7 @@ def test_a_pi_and_those_it_asked_are_on_one_clock(tmp_path: Path):
     assert thoughts == [("plan", 600, 0.003), ("conclude", 3600, 0.018)]
 
 
-def test_tokens_without_a_price_are_counted_apart():
+def test_tokens_without_a_price_are_counted_separately():
     steps = (Step(2, "plan", "", "", 0, 1, (), 100, None), Step(3, "read", "", "", 1, 2, (2,), 50, 0.5))
     line = Timeline("web", "", steps, 3.0)
     assert (line.tokens, line.dollars, line.unpriced, line.ended) == (150, 0.5, 100, 5.0)

@@ -16,7 +16,7 @@ from marchwarden.researchers.arxiv import ArxivResearcher
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.tools import add_paper
 from marchwarden.storage.store import Store
-from tests.researchers.arxiv.asking import a_source
+from tests.researchers.arxiv.sources import a_source
 from tests.world.world import World
 
 GUST = "What was the strongest gust measured on the deck of the Alder Bridge?"
@@ -55,7 +55,7 @@ async def test_an_answer_cites_the_section_of_a_version(desk: Desk) -> None:
     assert found.confidence_factors.source_authority == Authority.MEDIUM
 
 
-async def test_an_answer_is_proved_and_replayed_identically(desk: Desk) -> None:
+async def test_an_answer_verifies_and_replays_identically(desk: Desk) -> None:
     found = await desk.ask()
     assert all(check.proved for check in verify(desk.store, found.trace_id))
     assert (await rerun(desk.store, found.trace_id, ExtractiveMind())).differences == ()
@@ -68,7 +68,7 @@ async def test_references_become_discoveries(desk: Desk) -> None:
     assert ("arxiv", "arXiv:2011.04242") in suggested
 
 
-async def test_a_paper_a_journal_took_has_more_authority_and_leads_to_its_printed_version(desk: Desk) -> None:
+async def test_a_journal_publication_has_more_authority_and_links_to_the_journal_version(desk: Desk) -> None:
     found = await desk.ask("How deep was the scour hole at the eastern pier?")
     assert "2.3 metres" in found.answer
     assert found.citations[0].locator == "https://arxiv.org/abs/2011.04242v1#page=1"
@@ -83,7 +83,7 @@ async def test_an_abstract_is_enough_to_answer(desk: Desk) -> None:
     assert any("abstract alone" in gap.detail for gap in found.gaps)
 
 
-async def test_a_withdrawn_paper_is_told_of_and_not_believed(desk: Desk) -> None:
+async def test_a_withdrawn_paper_is_reported_as_a_gap_and_not_cited(desk: Desk) -> None:
     found = await desk.ask("Who designed the Alder Bridge?")
     assert "Maud Ferris" in found.answer and "Otto" not in found.answer
     assert not any("2402.07001" in citation.locator for citation in found.citations)
@@ -100,18 +100,18 @@ async def test_a_library_answers_offline(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("trouble, why", [("busy", "overloaded"), ("html", "not a feed"), ("empty", "lists none")])
-async def test_an_arxiv_in_trouble_is_a_gap_and_no_crash(trouble: str, why: str, desk: Desk) -> None:
+async def test_an_arxiv_failure_becomes_a_gap(trouble: str, why: str, desk: Desk) -> None:
     found = await desk.ask(trouble=trouble)
     assert not found.citations
     assert any(why in gap.detail for gap in found.gaps)
 
 
-def test_a_mistake_of_the_operator_is_told_at_once(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_rejected_on_construction(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="MARCHWARDEN_ARXIV_URL"):
         ArxivResearcher({"MARCHWARDEN_ARXIV_URL": "not an address"}, trace_dir=tmp_path)
 
 
-def test_one_researcher_serves_one_event_loop_after_the_other(world: World, tmp_path: Path) -> None:
+def test_a_researcher_can_be_used_in_successive_event_loops(world: World, tmp_path: Path) -> None:
     researcher = ArxivResearcher(world.environ(), trace_dir=tmp_path / "traces", library_dir=tmp_path / "library")
     answers = [anyio.run(researcher.research, GUST, None, Depth.SHALLOW).answer for _ in range(2)]
     assert answers[0] == answers[1]

@@ -43,19 +43,19 @@ def test_an_entry_becomes_a_paper() -> None:
 
 
 @pytest.mark.parametrize("doi, authority", [("10.48550/arXiv.2104.1", Authority.MEDIUM), ("10.5555/x", Authority.HIGH)])
-def test_arxivs_own_doi_is_no_sign_of_a_review(doi: str, authority: Authority) -> None:
+def test_arxivs_own_doi_does_not_raise_authority(doi: str, authority: Authority) -> None:
     (paper,) = atom.parse_feed(a_feed(ENTRY % f"<arxiv:doi>{doi}</arxiv:doi>")).papers
     assert paper.authority is authority
 
 
-def test_an_entry_that_cannot_be_used_costs_only_itself() -> None:
+def test_an_invalid_entry_is_skipped() -> None:
     whole = ENTRY % ""
     broken = [whole.replace("quant-ph/0201082v1", "nonsense"), whole.replace("2002-01-19T", "yesterday"), "<entry/>"]
     feed = atom.parse_feed(a_feed(*broken, whole))
     assert (feed.entries, len(feed.papers)) == (4, 1)
 
 
-def test_a_control_character_in_an_abstract_costs_nothing() -> None:
+def test_control_characters_in_an_abstract_are_removed() -> None:
     assert (
         atom.parse_feed(a_feed((ENTRY % "").replace("a bridge", "a\x0b\x01 bridge"))).papers[0].abstract
         == "We show a bridge."
@@ -63,7 +63,7 @@ def test_a_control_character_in_an_abstract_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("trouble", ["html", "nothing", "truncated", "laughs", "entity", "forbidden"])
-def test_what_is_no_feed_is_refused_quickly(trouble: str) -> None:
+def test_anything_but_a_feed_is_refused_quickly(trouble: str) -> None:
     reply = TROUBLES[trouble](1)
     assert reply is not None
     began = time.monotonic()
@@ -76,13 +76,13 @@ def test_what_is_no_feed_is_refused_quickly(trouble: str) -> None:
     "content",
     [b"<a>" * 100_000, b"\x00\xff\xfe", a_feed(ENTRY)[:-9], b"<feed/>", "\ufeff<feed".encode("utf-16"), b"<?xml?>"],
 )
-def test_nonsense_is_refused(content: bytes) -> None:
+def test_malformed_content_is_refused(content: bytes) -> None:
     with pytest.raises(SourceError, match="not a feed"):
         atom.parse_feed(content)
 
 
 @pytest.mark.parametrize("trouble", ["error-feed", "error-400"])
-def test_an_error_that_comes_as_a_feed_is_an_error(trouble: str) -> None:
+def test_an_error_feed_raises_a_source_error(trouble: str) -> None:
     reply = TROUBLES[trouble](1)
     assert reply is not None
     with pytest.raises(SourceError, match="malformed query") as caught:
@@ -91,7 +91,7 @@ def test_an_error_that_comes_as_a_feed_is_an_error(trouble: str) -> None:
 
 
 @pytest.mark.skipif(not RECORDINGS, reason="MARCHWARDEN_ARXIV_RECORDINGS names no folder of recorded answers")
-def test_recorded_answers_parse_completely() -> None:
+def test_recorded_feeds_parse_completely() -> None:
     papers = refused = 0
     for file in sorted(Path(str(RECORDINGS)).glob("*.json")):
         recorded = json.loads(file.read_bytes())
@@ -133,7 +133,7 @@ NOT_WITHDRAWN = [
 
 
 @pytest.mark.parametrize("comment, abstract", WITHDRAWN)
-def test_a_paper_taken_back_is_recognised(comment: str, abstract: str) -> None:
+def test_a_withdrawn_paper_is_recognized(comment: str, abstract: str) -> None:
     assert is_withdrawn(comment, abstract)
 
 

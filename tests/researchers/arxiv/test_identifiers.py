@@ -38,12 +38,12 @@ NOT_WRITTEN += [
 
 
 @pytest.mark.parametrize("written, number, version", WRITTEN)
-def test_every_way_to_write_an_id_is_understood(written: str, number: str, version: int | None) -> None:
+def test_every_notation_of_an_id_is_parsed(written: str, number: str, version: int | None) -> None:
     assert ArxivId.parse(written) == ArxivId(number, version)
 
 
 @pytest.mark.parametrize("written", NOT_WRITTEN)
-def test_what_is_no_id_is_the_callers_mistake(written: str) -> None:
+def test_an_invalid_id_is_rejected(written: str) -> None:
     with pytest.raises(InvalidInput, match="not an arXiv id"):
         ArxivId.parse(written)
 
@@ -58,12 +58,12 @@ def test_what_is_no_id_is_the_callers_mistake(written: str) -> None:
         ("10.1145/3394486.3403172 costs 1999.9999 crowns, 3.2104.12255", []),
     ],
 )
-def test_ids_are_found_in_running_words(text: str, names: list[str]) -> None:
+def test_ids_are_found_in_text(text: str, names: list[str]) -> None:
     assert [str(name) for name in ArxivId.find_all(text)] == names
 
 
 @given(st.integers(7, 99), st.integers(1, 12), st.integers(0, 99_999), st.none() | st.integers(1, 999))
-def test_an_id_survives_its_own_locator(year: int, month: int, number: int, version: int | None) -> None:
+def test_an_id_round_trips_through_its_locator(year: int, month: int, number: int, version: int | None) -> None:
     name = ArxivId(f"{year:02}{month:02}.{number:05}", version)
     assert ArxivId.parse(name.locator) == ArxivId.parse(str(name)) == name
     assert ArxivId.find_all(f"({name}).") == (name,)

@@ -47,7 +47,7 @@ def a_document(number: int = 1, text: str = "") -> Document:
     )
 
 
-def test_what_was_added_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_an_added_paper_is_returned_unchanged(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(), a_document())
     assert library.document(a_paper().id) == a_document()
@@ -57,13 +57,13 @@ def test_what_was_added_comes_back_as_it_was(tmp_path: Path) -> None:
     assert (kept.paper, kept.media_type) == (a_paper(), "text/html")
 
 
-def test_looking_at_no_library_makes_none(tmp_path: Path) -> None:
+def test_reading_a_missing_library_creates_nothing(tmp_path: Path) -> None:
     library = Library(tmp_path / "none")
     assert not library.papers() and not library.search(["wind"]) and not library.remove(ArxivId("2401.00001"))
     assert not (tmp_path / "none").exists()
 
 
-def test_another_version_takes_the_place_of_the_first(tmp_path: Path) -> None:
+def test_another_version_replaces_the_first(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(), a_document(text="The gust was weak."))
     library.add(a_paper(version=2), a_document(text="The storm was strong."))
@@ -71,7 +71,7 @@ def test_another_version_takes_the_place_of_the_first(tmp_path: Path) -> None:
     assert not library.search(["gust"]) and library.search(["storm"])
 
 
-def test_what_was_removed_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_removing_a_paper_deletes_its_bodies_unless_shared(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(1), a_document(1))
     library.add(a_paper(2), a_document(1))
@@ -83,7 +83,7 @@ def test_what_was_removed_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "archive").rglob("*") if path.is_file()]
 
 
-def test_passages_are_found_by_stem_and_in_order_of_merit(tmp_path: Path) -> None:
+def test_passages_are_matched_by_stem_and_ranked(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(1), a_document(1, "Rivers rise. " * 40))
     library.add(a_paper(2), a_document(2, "The gusts measured on decks were strong.\n\n" + "Rivers rise. " * 40))
@@ -94,7 +94,7 @@ def test_passages_are_found_by_stem_and_in_order_of_merit(tmp_path: Path) -> Non
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(max_size=12), max_size=4))
-def test_no_word_is_syntax(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+def test_words_never_become_query_syntax(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
     library = Library(tmp_path_factory.getbasetemp() / "syntax")
     if not library.papers():
         library.add(a_paper(), a_document())
@@ -102,7 +102,7 @@ def test_no_word_is_syntax(tmp_path_factory: pytest.TempPathFactory, words: list
     assert library.search(['"', "\0"]) == ()
 
 
-def test_a_damaged_body_is_a_paper_that_is_not_here(tmp_path: Path) -> None:
+def test_a_paper_with_a_damaged_body_is_not_returned(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(), a_document())
     for body in (tmp_path / "archive").rglob("*"):
@@ -113,13 +113,13 @@ def test_a_damaged_body_is_a_paper_that_is_not_here(tmp_path: Path) -> None:
     assert library.document(a_paper().id) == a_document()
 
 
-def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "library.sqlite").write_bytes(b"not a database, not at all" * 100)
     with pytest.raises(StorageError, match="cannot be used"):
         Library(tmp_path).papers()
 
 
-def test_a_killed_addition_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_adding_a_paper_is_atomic_under_sigkill(tmp_path: Path) -> None:
     adding = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert adding.stdout is not None
     acknowledged = 0

@@ -9,7 +9,7 @@ MIRROR = {
 }
 
 
-def test_arxiv_itself_is_never_asked_sooner_than_it_allows() -> None:
+def test_the_pause_for_arxiv_itself_cannot_be_lowered() -> None:
     assert Endpoints.from_environ({}).seconds == 3
     assert Endpoints.from_environ({"MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 3
     assert (
@@ -19,7 +19,7 @@ def test_arxiv_itself_is_never_asked_sooner_than_it_allows() -> None:
     assert Endpoints.from_environ({"MARCHWARDEN_ARXIV_SECONDS": "10"}).seconds == 10
 
 
-def test_a_mirror_keeps_the_pause_unless_its_operator_says_otherwise() -> None:
+def test_a_mirror_keeps_the_pause_unless_configured() -> None:
     assert Endpoints.from_environ(MIRROR) == Endpoints("http://127.0.0.1:8080/api/query", "http://127.0.0.1:8080", 3.0)
     assert Endpoints.from_environ({**MIRROR, "MARCHWARDEN_ARXIV_SECONDS": "0"}).seconds == 0
 
@@ -34,7 +34,7 @@ def test_a_mirror_keeps_the_pause_unless_its_operator_says_otherwise() -> None:
         {"MARCHWARDEN_ARXIV_SECONDS": "-1"},
     ],
 )
-def test_an_operators_mistake_is_told_by_its_variable(environ: dict[str, str]) -> None:
+def test_an_invalid_setting_is_reported_with_its_variable(environ: dict[str, str]) -> None:
     (name,) = environ
     with pytest.raises(InvalidInput, match=name):
         Endpoints.from_environ(environ)

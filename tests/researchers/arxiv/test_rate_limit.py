@@ -11,7 +11,7 @@ from marchwarden.core.notebook import Query
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.researchers.arxiv.rate_limit import LONGEST_PAUSE, RateLimiter
-from tests.researchers.arxiv.asking import a_hit, a_source
+from tests.researchers.arxiv.sources import a_hit, a_source
 from tests.world.world import World
 
 ASKING = """
@@ -52,7 +52,7 @@ class Clock:
         return self.now
 
 
-def test_two_processes_never_ask_sooner_than_the_pause(world: World, tmp_path: Path) -> None:
+def test_two_processes_keep_the_pause_between_requests(world: World, tmp_path: Path) -> None:
     pause = 0.3
     environ = {**os.environ, **world.environ(), "MARCHWARDEN_HOME": str(tmp_path), "TRACES": str(tmp_path / "traces")}
     environ["MARCHWARDEN_ARXIV_SECONDS"] = str(pause)
@@ -75,7 +75,7 @@ async def test_searches_and_full_texts_of_one_host_share_the_pause(
     assert min(later - earlier for earlier, later in pairwise(arrivals)) >= 0.2
 
 
-async def test_who_dies_while_asking_has_asked_and_blocks_nobody(tmp_path: Path) -> None:
+async def test_a_killed_process_releases_the_lock_and_its_request_counts(tmp_path: Path) -> None:
     died = await anyio.run_process([sys.executable, "-c", DYING, str(tmp_path / "turn")], check=False)
     assert died.returncode == -9
     with anyio.fail_after(5), pytest.raises(SourceError, match="no turn in time"):
@@ -83,7 +83,7 @@ async def test_who_dies_while_asking_has_asked_and_blocks_nobody(tmp_path: Path)
             pass
 
 
-async def test_a_wait_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
+async def test_a_wait_beyond_the_deadline_fails_immediately(tmp_path: Path) -> None:
     clock = Clock()
     limiter = RateLimiter(tmp_path / "turn", 3.0, clock=clock)
     async with limiter.acquire() as slot:
@@ -97,7 +97,7 @@ async def test_a_wait_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> No
         pass
 
 
-async def test_a_held_turn_is_waited_for_no_longer_than_the_deadline(tmp_path: Path) -> None:
+async def test_waiting_for_a_held_slot_ends_at_the_deadline(tmp_path: Path) -> None:
     async with RateLimiter(tmp_path / "turn", 0.0).acquire():
         with anyio.fail_after(0.2), pytest.raises(SourceError, match="no turn in time"):
             async with RateLimiter(tmp_path / "turn", 0.0).acquire():
@@ -105,14 +105,14 @@ async def test_a_held_turn_is_waited_for_no_longer_than_the_deadline(tmp_path: P
 
 
 @pytest.mark.parametrize("written", ["", "nonsense", "9999999999.0", "nan"])
-async def test_a_file_that_makes_no_sense_stops_nobody(written: str, tmp_path: Path) -> None:
+async def test_a_malformed_file_does_not_block_requests(written: str, tmp_path: Path) -> None:
     (tmp_path / "turn").write_text(written)
     with anyio.fail_after(5):
         async with RateLimiter(tmp_path / "turn", 0.01).acquire():
             pass
 
 
-async def test_no_service_can_ask_to_be_left_alone_for_ever(tmp_path: Path) -> None:
+async def test_the_pause_a_service_asks_for_is_capped(tmp_path: Path) -> None:
     clock = Clock()
     limiter = RateLimiter(tmp_path / "turn", 3.0, clock=clock)
     async with limiter.acquire() as slot:
@@ -123,7 +123,7 @@ async def test_no_service_can_ask_to_be_left_alone_for_ever(tmp_path: Path) -> N
             pass
 
 
-async def test_where_turns_cannot_be_kept_nobody_is_asked(tmp_path: Path) -> None:
+async def test_no_request_is_made_if_the_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SourceError, match="cannot be kept on disk"):
         async with RateLimiter(tmp_path / "file" / "turn", 0.0).acquire():

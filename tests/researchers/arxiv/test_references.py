@@ -12,7 +12,7 @@ def a_paper(doi: str = "") -> Paper:
     return Paper(ArxivId("2104.12255", 2), "Wind", ("J. Okoye",), "", DAY, DAY, doi=doi, journal="J. Senn 1")
 
 
-def test_a_paper_leads_to_its_printed_version_first_and_never_to_itself() -> None:
+def test_the_journal_version_comes_first_and_the_paper_itself_is_left_out() -> None:
     links = (
         Link("https://arxiv.org/abs/2104.12255v1", "this"),
         Link("https://arxiv.org/", "arXiv"),
@@ -34,6 +34,6 @@ def test_a_paper_leads_to_its_printed_version_first_and_never_to_itself() -> Non
     ]
 
 
-def test_each_reference_counts_once_and_no_more_than_so_many() -> None:
+def test_references_are_deduplicated_and_limited() -> None:
     assert len(find_references(a_paper(), "10.5555/A.1 and 10.5555/a.1")) == 1
     assert len(find_references(a_paper(), " ".join(f"10.5555/{at}x" for at in range(500)))) == MOST_LINKS

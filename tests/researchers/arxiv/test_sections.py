@@ -27,7 +27,7 @@ References
 """
 
 
-def test_sections_are_marked_under_the_names_arxiv_gives_them() -> None:
+def test_sections_get_the_names_arxiv_uses() -> None:
     marks = find_sections(TEXT)
     assert [mark.fragment for mark in marks] == ["abstract", "S1", "S2", "S2.SS1", "S3", "A2", "bib"]
     assert [TEXT[mark.start :].partition("\n")[0] for mark in marks][1:4] == [

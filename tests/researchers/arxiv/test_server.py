@@ -10,7 +10,7 @@ from marchwarden.researchers.arxiv.server import serve_arxiv
 from tests.world.world import World
 
 
-async def test_a_child_process_answers_from_the_world(world: World, tmp_path: Path) -> None:
+async def test_a_server_process_answers_over_stdio(world: World, tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "MARCHWARDEN_HOME": str(tmp_path), **world.environ()}
     remote = RemoteResearcher.stdio([sys.executable, "-m", "marchwarden.researchers.arxiv"], env=environ)
     found = await remote.research("How deep was the scour hole at the eastern pier?", depth=Depth.SHALLOW)
@@ -19,7 +19,7 @@ async def test_a_child_process_answers_from_the_world(world: World, tmp_path: Pa
     assert list((tmp_path / "arxiv").glob("turn-*"))
 
 
-def test_an_operators_mistake_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_a_usage_error(tmp_path: Path) -> None:
     environ = {"MARCHWARDEN_HOME": str(tmp_path), "MARCHWARDEN_ARXIV_SECONDS": "often"}
     ended = CliRunner().invoke(serve_arxiv, [], env=environ)
     assert ended.exit_code == 2

@@ -10,7 +10,7 @@ from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.tools import ArxivSource, add_paper
-from tests.researchers.arxiv.asking import a_hit, a_source, found
+from tests.researchers.arxiv.sources import a_hit, a_source, found
 from tests.world.world import World
 
 Sources = Callable[..., ArxivSource]
@@ -25,12 +25,12 @@ def source(world: World, tmp_path: Path, extractor: Extractor) -> Sources:
     return open_one
 
 
-async def test_the_paper_that_holds_most_of_the_words_comes_first(source: Sources) -> None:
+async def test_the_paper_with_most_of_the_words_comes_first(source: Sources) -> None:
     assert (await found(source(), "wind loads deck Alder Bridge"))[0] == "2104.12255v2"
     assert (await found(source(), "scour at the eastern pier"))[0] == "2011.04242v1"
 
 
-async def test_a_hit_is_cited_dated_and_scored(source: Sources) -> None:
+async def test_a_hit_has_a_citation_a_date_and_a_score(source: Sources) -> None:
     best, *rest = await source().search(Query("wind loads sensors deck"))
     assert best == Hit(
         "https://arxiv.org/abs/2104.12255v2",
@@ -41,13 +41,13 @@ async def test_a_hit_is_cited_dated_and_scored(source: Sources) -> None:
     assert all(hit.score < 1 for hit in rest)
 
 
-async def test_an_id_finds_its_paper_whatever_else_is_asked(source: Sources) -> None:
+async def test_an_id_in_the_query_finds_its_paper(source: Sources) -> None:
     assert await found(source(), "arXiv:physics/0203044 strongest gust") == ["physics/0203044v1"]
     assert await found(source(), "arxiv 2104.12255 v1 gust") == ["2104.12255v1"]
     assert await found(source(), "2104.99999") == []
 
 
-async def test_the_source_filter_is_kept(source: Sources) -> None:
+async def test_the_source_filter_is_respected(source: Sources) -> None:
     for domain in ("arxiv.org", ".org", "*.org"):
         assert await source().search(Query("wind loads", domains=(domain,)))
     with pytest.raises(SourceError, match="source filter") as caught:
@@ -80,7 +80,7 @@ async def test_a_paper_without_html_is_read_from_its_pdf_page_by_page(world: Wor
 
 
 @pytest.mark.parametrize("trouble", ["no-html", "captcha", "pages-busy"])
-async def test_without_a_full_text_the_abstract_is_quoted_and_that_is_told(trouble: str, source: Sources) -> None:
+async def test_the_abstract_is_used_with_a_notice_if_there_is_no_full_text(trouble: str, source: Sources) -> None:
     arxiv = source(trouble)
     document = await arxiv.fetch(a_hit("2104.12255v2"))
     assert document.media_type == "application/atom+xml"
@@ -91,7 +91,7 @@ async def test_without_a_full_text_the_abstract_is_quoted_and_that_is_told(troub
     assert "2104.12255v2 was read by its abstract alone" in arxiv.notices()[0]
 
 
-async def test_a_full_text_that_takes_too_long_gives_way_to_the_abstract(world: World, source: Sources) -> None:
+async def test_the_abstract_is_used_if_the_full_text_takes_too_long(world: World, source: Sources) -> None:
     arxiv = source(MARCHWARDEN_ARXIV_PAGES_URL=world.url("hang"))
     paper = await arxiv.paper(ArxivId("2104.12255"))
     document = await arxiv.document(paper, seconds=0.3)
@@ -107,12 +107,12 @@ async def test_a_withdrawn_paper_is_a_gap_and_never_evidence(version: int, world
     assert not any(target.startswith(("/html", "/pdf")) for target in world.asked("arxiv"))
 
 
-async def test_a_withdrawn_paper_is_listed_last_so_that_it_can_be_told_of(source: Sources) -> None:
+async def test_a_withdrawn_paper_is_listed_last(source: Sources) -> None:
     assert (await found(source(), "Who designed the Alder Bridge, Maud Ferris?"))[-1] == "2402.07001v2"
 
 
 @pytest.mark.parametrize("locator", ["https://arxiv.org/abs/2104.99999v1", "https://example.org/", "arxiv"])
-async def test_what_is_not_there_is_said_not_to_be(locator: str, source: Sources) -> None:
+async def test_an_unknown_locator_is_not_found(locator: str, source: Sources) -> None:
     with pytest.raises(SourceError) as caught:
         await source().fetch(Hit(locator))
     assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
@@ -130,12 +130,12 @@ async def test_the_library_answers_when_arxiv_does_not(world: World, source: Sou
     assert "only the local library was searched" in offline.notices()[0]
 
 
-async def test_without_arxiv_and_without_a_library_it_is_an_error(source: Sources) -> None:
+async def test_a_search_fails_without_arxiv_and_without_a_library(source: Sources) -> None:
     with pytest.raises(SourceError, match="accepts no connection"):
         await source(**NOWHERE).search(Query("wind loads"))
 
 
-async def test_words_of_the_full_text_find_papers_of_the_library_alone(source: Sources) -> None:
+async def test_full_text_words_match_only_papers_in_the_library(source: Sources) -> None:
     arxiv = source()
     query = "railing read ten times second"
     assert await found(arxiv, query) == []
@@ -143,7 +143,7 @@ async def test_words_of_the_full_text_find_papers_of_the_library_alone(source: S
     assert await found(arxiv, query) == ["2104.12255v2"]
 
 
-async def test_a_newer_version_on_arxiv_wins_over_the_librarys(source: Sources) -> None:
+async def test_a_newer_version_on_arxiv_replaces_the_one_in_the_library(source: Sources) -> None:
     arxiv = source()
     assert "PDF" in (await add_paper(arxiv, ArxivId("2104.12255", 1))).message
     assert await found(arxiv, "wind loads sensors deck") == ["2104.12255v2"]
@@ -151,7 +151,7 @@ async def test_a_newer_version_on_arxiv_wins_over_the_librarys(source: Sources) 
     assert "36 metres" in (await arxiv.fetch(a_hit("2104.12255v1"))).text
 
 
-async def test_what_is_kept_already_is_not_fetched_again(world: World, source: Sources) -> None:
+async def test_a_saved_paper_is_not_fetched_again(world: World, source: Sources) -> None:
     arxiv = source()
     assert "added 2104.12255v2" in (await add_paper(arxiv, ArxivId("2104.12255"))).message
     again = await add_paper(arxiv, ArxivId("2104.12255"))
@@ -160,7 +160,7 @@ async def test_what_is_kept_already_is_not_fetched_again(world: World, source: S
 
 
 @pytest.mark.parametrize("name, why", [("2402.07001", "withdrawn"), ("2104.99999", "no paper")])
-async def test_what_cannot_be_kept_is_told(name: str, why: str, source: Sources) -> None:
+async def test_adding_a_withdrawn_or_unknown_paper_fails_with_a_reason(name: str, why: str, source: Sources) -> None:
     arxiv = source()
     done = await add_paper(arxiv, ArxivId.parse(name))
     assert not done.saved and why in done.message

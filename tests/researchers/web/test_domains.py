@@ -15,14 +15,14 @@ from marchwarden.researchers.web.domains import authority_of, is_admitted, site_
         ("http://localhost/", "localhost"),
     ],
 )
-def test_a_site_is_whoever_answers_for_the_page(address: str, site: str) -> None:
+def test_the_site_is_the_registered_domain(address: str, site: str) -> None:
     assert site_of(address) == site
 
 
 @pytest.mark.parametrize(
     "domain", [".gov", "gov", "*.gov", "nasa.gov", "https://nasa.gov/", "science.nasa.gov", "NASA.gov"]
 )
-def test_a_filter_is_understood_however_it_is_written(domain: str) -> None:
+def test_a_filter_may_be_written_in_many_ways(domain: str) -> None:
     assert is_admitted("https://science.nasa.gov/a", ("example.org", domain))
 
 
@@ -41,7 +41,7 @@ def test_nothing_else_passes_the_filter(address: str) -> None:
     assert not is_admitted(address, (".gov", "nasa.gov"))
 
 
-def test_a_filter_that_names_no_domain_admits_nothing_and_no_filter_everything() -> None:
+def test_an_invalid_filter_admits_nothing_and_an_empty_one_everything() -> None:
     assert not is_admitted("https://example.org/", ("https://", "*"))
     assert is_admitted("https://example.org/", ())
 

@@ -271,12 +271,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(tmp_path_factory.mktemp("faults"))
 
 
-def test_every_fault_of_the_world_is_in_the_table(world: World) -> None:
+def test_every_fault_of_the_test_world_is_covered(world: World) -> None:
     assert set(FAULTS) == set(world.faults)
 
 
 @pytest.mark.parametrize(("fault", "told"), FAULTS.items(), ids=FAULTS.keys())
-def test_a_fault_costs_its_page_and_nothing_else(fault: str, told: Told | None, runs: Runs) -> None:
+def test_a_fault_affects_only_its_page(fault: str, told: Told | None, runs: Runs) -> None:
     run = runs.of(fault)
     assert run.fetched(fault) == (told is READ)
     gaps = run.gaps_of(fault)
@@ -287,7 +287,7 @@ def test_a_fault_costs_its_page_and_nothing_else(fault: str, told: Told | None, 
 
 
 @pytest.mark.parametrize("first", [*FAULTS][::TOGETHER])
-async def test_beside_faults_the_good_evidence_arrives_in_time_and_can_be_proved(first: str, runs: Runs) -> None:
+async def test_good_pages_still_answer_in_time_despite_faults(first: str, runs: Runs) -> None:
     run = await anyio.to_thread.run_sync(runs.of, first)
     assert ANSWER in run.result.answer
     assert len({citation.locator for citation in run.result.citations}) > 1
@@ -300,14 +300,12 @@ async def test_beside_faults_the_good_evidence_arrives_in_time_and_can_be_proved
     assert (await rerun(store, run.result.trace_id, ExtractiveMind())).differences == ()
 
 
-def test_every_kind_of_nonsense_is_tried_on_the_search(world: World) -> None:
+def test_every_malformed_body_is_covered(world: World) -> None:
     assert set(BAD_BODIES) <= set(SEARCHES)
 
 
 @pytest.mark.parametrize(("trouble", "told"), SEARCHES.items(), ids=SEARCHES.keys())
-async def test_a_search_in_trouble_is_a_gap_and_never_an_exception(
-    trouble: str, told: Told | None, world: World, tmp_path: Path
-) -> None:
+async def test_a_failed_search_becomes_a_gap(trouble: str, told: Told | None, world: World, tmp_path: Path) -> None:
     found = await research(world, tmp_path, trouble=trouble)
     if told is READ:
         assert ANSWER in found.answer

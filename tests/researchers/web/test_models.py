@@ -16,6 +16,6 @@ from marchwarden.researchers.web.models import TimeRange, time_range_of
         ("who designed the Alder Bridge", None),
     ],
 )
-def test_a_question_about_now_wants_recent_pages(asked: str, time_range: TimeRange | None) -> None:
+def test_questions_about_the_present_get_a_time_range(asked: str, time_range: TimeRange | None) -> None:
     assert time_range_of(Query(asked)) is time_range
     assert time_range_of(Query("alder bridge", aspect=asked)) is time_range

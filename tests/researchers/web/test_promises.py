@@ -53,7 +53,7 @@ async def proved(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("question", [QUESTION, THREE_QUESTIONS])
-async def test_a_filter_keeps_everything_else_unfetched_and_uncited(
+async def test_pages_outside_the_filter_are_neither_fetched_nor_cited(
     question: str, named_world: World, tmp_path: Path
 ) -> None:
     researcher = an_investigator(
@@ -122,13 +122,13 @@ async def test_no_more_sources_are_fetched_than_allowed(most: int, world: World,
     assert 0 < len(fetches(world.requests)) <= most
 
 
-async def test_a_single_source_is_the_best_one(world: World, tmp_path: Path) -> None:
+async def test_with_one_source_the_best_is_fetched(world: World, tmp_path: Path) -> None:
     found = await an_investigator(world, tmp_path).research(QUESTION, constraints=ResearchConstraints(max_sources=1))
     assert [each.target for each in fetches(world.requests)] == ["/bridges/alder"]
     assert ANSWER in found.answer
 
 
-async def test_context_turns_the_search_to_what_is_not_known_yet(tmp_path: Path) -> None:
+async def test_context_focuses_the_search_on_what_is_unknown(tmp_path: Path) -> None:
     asked = {}
     for context in (None, KNOWN):
         with World() as world:
@@ -141,7 +141,7 @@ async def test_context_turns_the_search_to_what_is_not_known_yet(tmp_path: Path)
     assert "vehicles" in refocused[0]
 
 
-async def test_asking_again_transfers_no_page_twice(world: World, tmp_path: Path) -> None:
+async def test_asking_again_revalidates_cached_pages(world: World, tmp_path: Path) -> None:
     first = await an_investigator(world, tmp_path).research(QUESTION)
     before = fetches(world.requests)
     again = await an_investigator(world, tmp_path).research(QUESTION)
@@ -154,14 +154,14 @@ async def test_asking_again_transfers_no_page_twice(world: World, tmp_path: Path
     assert (again.answer, again.citations) == (first.answer, first.citations)
 
 
-async def test_a_page_that_changed_is_read_anew(world: World, tmp_path: Path) -> None:
+async def test_a_changed_page_is_fetched_again(world: World, tmp_path: Path) -> None:
     await an_investigator(world, tmp_path).research(QUESTION)
     world.edit("bridge", "212 metres", "214 metres")
     again = await an_investigator(world, tmp_path).research(QUESTION)
     assert "214 metres" in again.answer
 
 
-async def test_every_run_can_be_proved_and_walked_again_when_the_web_is_gone(tmp_path: Path) -> None:
+async def test_every_run_verifies_and_replays_offline(tmp_path: Path) -> None:
     faults = ["hang", "redirect", "flaky", "bomb-gzip", "robots-refuses", "pdf-truncated"]
     with World() as world:
         plain = an_investigator(world, tmp_path)

@@ -10,7 +10,7 @@ from marchwarden.researchers.web.server import serve_web
 from tests.world.world import World
 
 
-async def test_a_child_process_answers_from_the_world(world: World, tmp_path: Path) -> None:
+async def test_a_server_process_answers_over_stdio(world: World, tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "MARCHWARDEN_TRACE_DIR": str(tmp_path), **world.environ()}
     remote = RemoteResearcher.stdio([sys.executable, "-m", "marchwarden.researchers.web"], env=environ)
     found = await remote.research("How long is the main span of the Alder Bridge?", depth=Depth.SHALLOW)
@@ -18,7 +18,7 @@ async def test_a_child_process_answers_from_the_world(world: World, tmp_path: Pa
     assert (tmp_path / f"{found.trace_id}.jsonl").exists()
 
 
-def test_an_operators_mistake_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_a_usage_error(tmp_path: Path) -> None:
     environ = {"MARCHWARDEN_TRACE_DIR": str(tmp_path), "MARCHWARDEN_ALLOW_HOSTS": "everything"}
     ended = CliRunner().invoke(serve_web, [], env=environ)
     assert ended.exit_code == 2

@@ -16,7 +16,7 @@ from marchwarden.researchers.web.media_type import file_name_for, to_utf8
 from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource, rank_hits
 from tests.extraction.workers import numbers, signed
-from tests.researchers.web.providers.asking import API
+from tests.researchers.web.providers.services import API
 from tests.world.world import World
 
 
@@ -36,7 +36,7 @@ def web(world: World, extractor: Extractor) -> WebSource:
     return a_source(world, extractor)
 
 
-async def test_a_page_becomes_a_document_with_what_it_says_of_itself(web: WebSource, world: World) -> None:
+async def test_a_page_becomes_a_document_with_its_metadata(web: WebSource, world: World) -> None:
     document = await web.fetch(Hit(world.url("ferris"), domains=("127.0.0.3",)))
     assert (document.source, document.locator) == ("web", world.url("ferris"))
     assert "was designed by Maud Ferris" in document.text
@@ -52,7 +52,7 @@ async def test_a_page_becomes_a_document_with_what_it_says_of_itself(web: WebSou
     )
 
 
-async def test_a_pdf_is_known_by_its_bytes_and_cited_by_its_page(web: WebSource, world: World) -> None:
+async def test_a_pdf_is_detected_by_its_bytes_and_cited_by_page(web: WebSource, world: World) -> None:
     document = await web.fetch(Hit(world.url("scour")))
     assert document.media_type == "application/pdf"
     start = document.text.index("ring of rubble")
@@ -78,7 +78,7 @@ async def test_a_table_keeps_its_lines(web: WebSource, world: World) -> None:
         ("410", GapCategory.SOURCE_NOT_FOUND),
     ],
 )
-async def test_what_stands_before_a_page_is_never_evidence(
+async def test_walls_are_refused_with_their_category(
     key: str, category: GapCategory, web: WebSource, world: World
 ) -> None:
     with pytest.raises(SourceError) as refused:
@@ -91,7 +91,7 @@ async def test_an_article_about_cookies_is_read(web: WebSource, world: World) ->
     assert "river museum" in (await web.fetch(Hit(world.url("cookie-story")))).text
 
 
-async def test_the_same_page_is_found_once_and_the_sites_take_turns(web: WebSource, world: World) -> None:
+async def test_hits_are_deduplicated_and_alternate_between_sites(web: WebSource, world: World) -> None:
     hits = await web.search(Query("Alder Bridge designed vehicles main span"))
     locators = [hit.locator for hit in hits]
     assert len(locators) == len(set(locators))
@@ -99,7 +99,7 @@ async def test_the_same_page_is_found_once_and_the_sites_take_turns(web: WebSour
     assert len(set(hosts[:5])) == 5
 
 
-async def test_a_filter_holds_in_the_search_and_behind_every_redirect(extractor: Extractor, world: World) -> None:
+async def test_the_filter_applies_to_hits_and_redirects(extractor: Extractor, world: World) -> None:
     web = a_source(world, extractor, bait=["visit"])
     hits = await web.search(Query("Alder Bridge", domains=("127.0.0.2",)))
     assert hits
@@ -120,7 +120,7 @@ async def test_hostile_addresses_never_become_hits(extractor: Extractor, world: 
     assert not any("\n" in hit.locator for hit in hits)
 
 
-async def test_what_a_hostile_page_says_stays_text(web: WebSource, world: World) -> None:
+async def test_hostile_page_content_stays_text(web: WebSource, world: World) -> None:
     document = await web.fetch(Hit(world.url("hostile")))
     assert "Maud Ferris" in document.text
     assert not any(character in document.text for character in "\x1b\x07\x9b\u202e\u2066\U000e0049")
@@ -131,7 +131,7 @@ def a_page(content: bytes, media_type: str = "text/html", charset: str | None = 
     return Page("http://a.example/x.php", "", content, media_type, charset, datetime.now(UTC))
 
 
-def test_the_reader_is_chosen_by_the_declared_type_and_not_by_the_address(extractor: Extractor) -> None:
+def test_the_reader_is_chosen_by_the_declared_media_type(extractor: Extractor) -> None:
     page = a_page(b"<html><body><p>The river is high today.</p></body></html>")
     assert file_name_for(page, "A/B. ") == "A B.html"
     extracted = extractor.extract(to_utf8(page), file_name_for(page, "Level"))
@@ -139,22 +139,22 @@ def test_the_reader_is_chosen_by_the_declared_type_and_not_by_the_address(extrac
 
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-16le", "utf-16", "gb18030"])
-def test_a_charset_that_only_the_server_declares_is_believed(charset: str) -> None:
+def test_a_charset_declared_only_by_the_server_is_used(charset: str) -> None:
     assert to_utf8(a_page("<p>Река Сенн</p>".encode(charset), charset=charset)).decode() == "<p>Река Сенн</p>"
 
 
 @pytest.mark.parametrize("charset", ["idna", "zlib_codec", "utf-7", "unicode_escape", "nonsense", "utf-16-nonsense"])
-def test_a_charset_no_page_is_written_in_is_not(charset: str) -> None:
+def test_unusual_charsets_are_ignored(charset: str) -> None:
     content = "Fluß".encode("latin-1")
     assert to_utf8(a_page(content, charset=charset)) == content
 
 
-def test_what_is_utf_8_after_all_is_left_alone() -> None:
+def test_valid_utf_8_is_kept_whatever_the_charset() -> None:
     content = "Fluß".encode()
     assert to_utf8(a_page(content, charset="windows-1252")) == content
 
 
-async def test_readers_stay_for_the_next_page(world: World, tmp_path: Path) -> None:
+async def test_extractor_processes_are_reused(world: World, tmp_path: Path) -> None:
     with Extractor(workers=1, command=[sys.executable, "-c", signed(tmp_path)]) as extractor:
         web = a_source(world, extractor)
         await web.fetch(Hit(world.url("ferris")))
@@ -169,7 +169,7 @@ _HITS = st.builds(
 )
 
 
-def test_the_same_page_is_one_hit_with_its_best_score() -> None:
+def test_duplicate_hits_keep_the_best_score() -> None:
     hits = [
         Hit("http://example.org/a?utm_source=x", score=0.2),
         Hit("https://EXAMPLE.org/a#part", score=0.8),
@@ -178,7 +178,7 @@ def test_the_same_page_is_one_hit_with_its_best_score() -> None:
     assert rank_hits(hits, Query("q")) == (Hit("https://example.org/a", score=1.0),)
 
 
-def test_another_site_comes_before_more_of_the_same() -> None:
+def test_another_site_ranks_before_more_pages_of_the_same() -> None:
     hits = [Hit(f"https://a.example/{at}", score=1 - at / 10) for at in range(3)] + [
         Hit("https://b.example/", score=0.6)
     ]
@@ -190,7 +190,7 @@ def test_another_site_comes_before_more_of_the_same() -> None:
     ]
 
 
-def test_the_filter_is_applied_again_and_travels_with_the_hit() -> None:
+def test_the_filter_is_applied_to_hits_and_stored_in_them() -> None:
     query = Query("q", domains=(".gov",))
     hits = rank_hits([Hit("https://nasa.gov/"), Hit("https://example.org/")], query)
     assert hits == (Hit("https://nasa.gov/", domains=(".gov",)),)
@@ -202,7 +202,7 @@ def test_hits_without_scores_keep_the_order_of_their_provider() -> None:
 
 
 @given(st.lists(_HITS, max_size=12))
-def test_scores_lie_between_nought_and_one_best_first(hits: list[Hit]) -> None:
+def test_scores_are_between_0_and_1_in_descending_order(hits: list[Hit]) -> None:
     scores = [hit.score for hit in rank_hits(hits, Query("q"))]
     assert scores == sorted(scores, reverse=True)
     assert not scores or scores[0] == 1.0

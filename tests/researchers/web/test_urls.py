@@ -28,7 +28,7 @@ from marchwarden.researchers.web.urls import canonical, identity
         ("http://[::1]:8080/a", "http://[::1]:8080/a"),
     ],
 )
-def test_one_page_has_one_spelling(written: str, spelled: str) -> None:
+def test_addresses_of_a_page_have_one_canonical_form(written: str, spelled: str) -> None:
     assert canonical(written) == spelled
 
 
@@ -53,19 +53,19 @@ def test_one_page_has_one_spelling(written: str, spelled: str) -> None:
         "http://example.org/\u202egpj.exe",
     ],
 )
-def test_what_is_no_address_of_a_page_has_none(written: str) -> None:
+def test_anything_but_a_page_address_has_no_canonical_form(written: str) -> None:
     assert canonical(written) is None
 
 
 @given(st.text(alphabet="abC/.%7e2F?&=#:@-_~ é\\utm_", max_size=60))
-def test_a_canonical_address_stays_as_it_is(rest: str) -> None:
+def test_canonical_is_idempotent(rest: str) -> None:
     once = canonical(f"http://example.org{rest}")
     if once is not None:
         assert canonical(once) == once
         assert not urlsplit(once).fragment
 
 
-def test_the_same_page_is_known_by_any_of_its_addresses() -> None:
+def test_all_addresses_of_a_page_share_an_identity() -> None:
     addresses = ("http://example.org/a", "https://example.org/a", "https://example.org/a/")
     assert len({identity(canonical(each) or "") for each in addresses}) == 1
     assert identity("https://www.example.org/a") != identity("https://example.org/a")

@@ -52,7 +52,7 @@ ARTICLES = {
 
 
 @pytest.mark.parametrize("name", WALLS)
-def test_a_wall_is_refused_by_its_name(name: str) -> None:
+def test_a_wall_is_refused_with_its_kind(name: str) -> None:
     standing, called = WALLS[name]
     with pytest.raises(SourceError) as refused:
         refuse_wall(standing)
@@ -61,29 +61,29 @@ def test_a_wall_is_refused_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_a_lost_page_that_answers_200_is_still_lost(name: str) -> None:
+def test_a_not_found_page_with_status_200_is_not_found(name: str) -> None:
     with pytest.raises(SourceError) as refused:
         refuse_wall(LOST[name])
     assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
 
 
 @pytest.mark.parametrize("name", ARTICLES)
-def test_an_article_is_no_wall(name: str) -> None:
+def test_an_article_is_accepted(name: str) -> None:
     refuse_wall(ARTICLES[name])
 
 
-def test_only_a_web_page_can_be_a_wall() -> None:
+def test_only_html_pages_can_be_walls() -> None:
     refuse_wall(extract(b"404 not found\n\nSubscribe to continue reading.\n", "notes.txt"))
     refuse_wall(Extracted("Just a moment...", title="404", media_type="application/pdf"))
 
 
 @pytest.mark.parametrize("key", ["paywall", "login", "cookie-wall", "captcha", "soft-404"])
-def test_the_walls_of_the_world_are_walls(key: str, world: World) -> None:
+def test_the_test_worlds_walls_are_refused(key: str, world: World) -> None:
     with pytest.raises(SourceError):
         refuse_wall(extract(world.pages[key].content, "page.html"))
 
 
-def test_every_article_of_the_world_is_an_article(world: World) -> None:
+def test_every_article_of_the_test_world_is_accepted(world: World) -> None:
     walls = {"paywall", "login", "cookie-wall", "captcha", "soft-404", "shell"}
     read = [extract(each.content, "page") for key, each in world.pages.items() if key not in walls]
     assert len(read) > 10

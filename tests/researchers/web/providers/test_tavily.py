@@ -9,7 +9,7 @@ from marchwarden.contract import Depth, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.researchers.web.providers.tavily import Tavily, from_environ
-from tests.researchers.web.providers.asking import API, answering
+from tests.researchers.web.providers.services import API, answering
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World
 
@@ -36,7 +36,7 @@ ANSWER = {
 }
 
 
-async def test_what_tavily_finds_are_hits_and_its_raw_content_is_not() -> None:
+async def test_results_become_hits_without_their_raw_content() -> None:
     with answering(ANSWER) as (url, asked):
         found = await Tavily(API, "tvly-key", url).find(Query("alder bridge", domains=(".gov", "https://nasa.gov/")))
     assert found == [
@@ -55,14 +55,14 @@ async def test_what_tavily_finds_are_hits_and_its_raw_content_is_not() -> None:
     }
 
 
-async def test_depth_and_recency_are_asked_for() -> None:
+async def test_depth_and_recency_are_sent_in_the_request() -> None:
     with answering(ANSWER) as (url, asked):
         await Tavily(API, "k", url).find(Query("latest tolls", depth=Depth.DEEP))
     request = json.loads(asked[0].body)
     assert (request["search_depth"], request["time_range"], request["max_results"]) == ("advanced", "year", 20)
 
 
-async def test_what_is_not_recent_is_better_than_nothing() -> None:
+async def test_the_time_range_is_dropped_if_it_has_no_results() -> None:
     with answering({"results": []}, ANSWER) as (url, asked):
         found = await Tavily(API, "k", url).find(Query("latest tolls"))
     assert len(found) == 2
@@ -82,7 +82,7 @@ async def test_what_is_not_recent_is_better_than_nothing() -> None:
         (503, "out of order"),
     ],
 )
-async def test_every_refusal_says_what_it_is(status: int, told: str, world: World) -> None:
+async def test_every_error_status_has_its_own_message(status: int, told: str, world: World) -> None:
     with pytest.raises(SourceError) as refused:
         await Tavily(API, world.key, world.tavily_url(trouble=str(status))).find(Query("alder bridge"))
     assert told in refused.value.detail
@@ -91,24 +91,24 @@ async def test_every_refusal_says_what_it_is(status: int, told: str, world: Worl
 
 
 @pytest.mark.parametrize("trouble", sorted(set(BAD_BODIES) - {"wrong-types"}))
-async def test_nonsense_is_an_error_of_the_source(trouble: str, world: World) -> None:
+async def test_a_malformed_response_raises_a_source_error(trouble: str, world: World) -> None:
     with pytest.raises(SourceError, match="not a search result"):
         await Tavily(API, world.key, world.tavily_url(trouble=trouble)).find(Query("alder bridge"))
 
 
 @pytest.mark.parametrize("trouble", ["wrong-types", "empty-results"])
-async def test_entries_that_cannot_be_used_are_passed_over(trouble: str, world: World) -> None:
+async def test_invalid_entries_are_skipped(trouble: str, world: World) -> None:
     assert not await Tavily(API, world.key, world.tavily_url(trouble=trouble)).find(Query("alder bridge"))
 
 
-async def test_half_a_surrogate_pair_costs_nothing_but_itself() -> None:
+async def test_half_a_surrogate_pair_is_replaced() -> None:
     rows = [{"url": "https://senn.example/", "title": "\ud83dSenn"}, {"url": "https://senn.example/a"}]
     with answering({"results": rows}) as (url, _):
         found = await Tavily(API, "k", url).find(Query("senn"))
     assert [hit.title for hit in found] == ["\ufffdSenn", ""]
 
 
-async def test_a_wrong_key_is_refused_and_appears_nowhere(world: World) -> None:
+async def test_a_wrong_key_is_refused_and_never_shown(world: World) -> None:
     provider = Tavily(API, "tvly-wrong-secret", world.tavily_url())
     with pytest.raises(SourceError) as refused:
         await provider.find(Query("alder bridge"))
@@ -117,7 +117,7 @@ async def test_a_wrong_key_is_refused_and_appears_nowhere(world: World) -> None:
     assert "secret" not in json.dumps(dict(provider.settings))
 
 
-def test_an_address_that_is_none_is_the_operators_mistake() -> None:
+def test_an_invalid_base_url_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="TAVILY_BASE_URL"):
         from_environ({"TAVILY_API_KEY": "k", "TAVILY_BASE_URL": "api.tavily.com"}, API)
 
@@ -127,7 +127,7 @@ def recorded() -> list[str]:
 
 
 @pytest.mark.skipif(RECORDED not in os.environ, reason=f"{RECORDED} names no folder of recorded exchanges")
-async def test_recorded_exchanges_parse_as_they_are() -> None:
+async def test_recorded_exchanges_parse_completely() -> None:
     yaml = pytest.importorskip("yaml")
     recordings = [yaml.safe_load(recording) for recording in recorded()]
     assert recordings

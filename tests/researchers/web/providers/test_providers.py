@@ -8,7 +8,7 @@ from marchwarden.errors import SourceError
 from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.providers.searxng import SearXNG
 from marchwarden.researchers.web.providers.wikipedia import Wikipedia
-from tests.researchers.web.providers.asking import API, answering
+from tests.researchers.web.providers.services import API, answering
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World
 
@@ -24,9 +24,7 @@ NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})
         ({"TAVILY_API_KEY": "k", "MARCHWARDEN_SEARXNG_URL": "http://search.example"}, "tavily", ""),
     ],
 )
-def test_the_best_provider_there_are_means_for_is_chosen_and_said_aloud(
-    environ: dict[str, str], name: str, said: str
-) -> None:
+def test_the_preferred_configured_provider_is_selected_and_named(environ: dict[str, str], name: str, said: str) -> None:
     provider = select_provider(environ, API)
     assert provider.name == name
     assert said in provider.notice
@@ -39,7 +37,7 @@ async def test_wikipedia_finds_articles_in_its_own_order(world: World) -> None:
     assert [hit.score for hit in found] == [1.0, 0.9]
 
 
-async def test_words_that_never_stand_together_are_tried_one_by_one_and_are_never_syntax() -> None:
+async def test_wikipedia_falls_back_to_any_word_and_never_sends_syntax() -> None:
     rows = [{"title": "Río Senn/Ä?"}]
     with answering({"query": {"search": []}}, {"query": {"search": rows}}) as (url, asked):
         found = await Wikipedia(API, url).find(Query('insource:/x/ -bridge "alder" OR ~soup'))
@@ -48,14 +46,14 @@ async def test_words_that_never_stand_together_are_tried_one_by_one_and_are_neve
     assert [request.query["srsearch"] for request in asked] == [" ".join(words), " OR ".join(words)]
 
 
-async def test_a_filter_that_leaves_wikipedia_out_says_so_and_asks_nothing(world: World) -> None:
+async def test_a_filter_without_wikipedia_fails_without_a_request(world: World) -> None:
     with pytest.raises(SourceError, match="source filter") as refused:
         await Wikipedia(API, world.origin("wikipedia")).find(Query("alder", domains=(".gov",)))
     assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
     assert not world.requests
 
 
-async def test_searxng_is_asked_in_json_and_its_dates_are_read() -> None:
+async def test_searxng_is_queried_as_json_and_its_dates_are_parsed() -> None:
     rows = [{"url": "https://senn.example/", "title": "Senn", "score": 4.5, "publishedDate": "2025-03-04T08:00:00"}]
     with answering({"results": rows}) as (url, asked):
         found = await SearXNG(API, url).find(Query("latest tolls", domains=(".gov",)))
@@ -64,13 +62,13 @@ async def test_searxng_is_asked_in_json_and_its_dates_are_read() -> None:
 
 
 @pytest.mark.parametrize(("trouble", "told"), [("json-disabled", "search.formats"), ("429", "too often")])
-async def test_searxng_says_what_its_operator_must_do(trouble: str, told: str, world: World) -> None:
+async def test_searxng_errors_say_how_to_fix_them(trouble: str, told: str, world: World) -> None:
     with pytest.raises(SourceError, match=told):
         await SearXNG(API, world.searxng_url(trouble=trouble)).find(Query("alder"))
 
 
 @pytest.mark.parametrize("trouble", NONSENSE)
-async def test_nonsense_is_an_error_of_the_source(trouble: str, world: World) -> None:
+async def test_a_malformed_response_raises_a_source_error(trouble: str, world: World) -> None:
     for provider in (
         SearXNG(API, world.searxng_url(trouble=trouble)),
         Wikipedia(API, world.wikipedia_url(trouble=trouble)),
