@@ -1,4 +1,4 @@
-"""Runs at a glance: from the ends of their files, however long, torn or strange these are."""
+"""Run summaries from the first and last lines of traces that may be long, torn or malformed."""
 
 import os
 import time

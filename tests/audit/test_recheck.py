@@ -36,12 +36,12 @@ def a_page(text: str, at: str = PAGE, media_type: str = "text/html") -> Document
     return Document("web", at, f"<p>{text}</p>".encode(), text, media_type=media_type)
 
 
-async def seen(record: RunRecord, later: Later, patience: RecheckLimits | None = None) -> SourceCheck:
+async def recheck_one(record: RunRecord, later: Later, patience: RecheckLimits | None = None) -> SourceCheck:
     (visit,) = await recheck_sources(record, lambda _: later, patience)
     return visit
 
 
-FATES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
+CHANGES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
     "the same": (a_page(OPENED), SourceStatus.ALIVE, "unchanged"),
     "the same text in other markup": (
         replace(a_page(OPENED), content=b"<div>" + OPENED.encode()),
@@ -80,17 +80,17 @@ FATES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FATES)
+@pytest.mark.parametrize("name", CHANGES)
 async def test_every_change_of_a_page_gets_its_status(tmp_path: Path, name: str):
-    found, standing, detail = FATES[name]
-    visit = await seen(await a_run(tmp_path, a_page(OPENED)), Later(now={PAGE: found}))
+    found, standing, detail = CHANGES[name]
+    visit = await recheck_one(await a_run(tmp_path, a_page(OPENED)), Later(now={PAGE: found}))
     assert (visit.standing, visit.locator, visit.citations) == (standing, PAGE, (1,))
     assert detail in visit.detail
     assert visit.lost == ((1,) if standing in {SourceStatus.LOST, SourceStatus.GONE} else ())
 
 
-def a_patient_web(world: World) -> WebSource:
-    """Every part real, nothing remembered, and time enough on the busiest machine."""
+def web_source_without_limits(world: World) -> WebSource:
+    """A real web source without a cache, with generous timeouts for a busy machine."""
     fetcher = Fetcher(FetchSettings(host_delay=0.0, allowed=AllowedHosts.parsed(world.allow_hosts)))
     return WebSource(select_provider(world.environ(), ApiClient()), fetcher, Extractor(seconds=60))
 
@@ -106,7 +106,7 @@ CITED = {
 
 async def test_all_statuses_are_detected_over_real_http(tmp_path: Path):
     with World() as world:
-        web = a_patient_web(world)
+        web = web_source_without_limits(world)
         documents = [await web.fetch(Hit(world.url(key))) for key in CITED]
         record = await a_run(tmp_path, *documents, excerpts=[excerpt for excerpt, _ in CITED.values()])
         assert {visit.standing for visit in await recheck_sources(record, lambda _: web)} == {SourceStatus.ALIVE}
@@ -126,7 +126,7 @@ async def test_a_document_is_fetched_once_and_only_missing_excerpts_are_lost(tmp
         tmp_path, BRIDGE, BRIDGE, excerpts=(OPENED, "It carries two lanes of traffic over the river Senn.")
     )
     later = Later(now={"bridge.md": note("bridge.md", BRIDGE.text.replace("two lanes", "four lanes"))})
-    visit = await seen(record, later)
+    visit = await recheck_one(record, later)
     assert (visit.citations, visit.lost, visit.standing) == ((1, 2), (2,), SourceStatus.LOST)
     assert later.calls == ["bridge.md"]
 
@@ -144,7 +144,7 @@ NUMBERS = [
 @pytest.mark.parametrize("excerpt, text, stands", NUMBERS)
 async def test_an_excerpt_must_match_complete_words_and_numbers(tmp_path: Path, excerpt: str, text: str, stands: bool):
     record = await a_run(tmp_path, a_page(f"There: {excerpt}"), excerpts=(excerpt,))
-    assert (await seen(record, Later(now={PAGE: a_page(text)}))).is_intact is stands
+    assert (await recheck_one(record, Later(now={PAGE: a_page(text)}))).is_intact is stands
 
 
 async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
@@ -156,26 +156,26 @@ async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
     store = Store(tmp_path / "cut")
     again = store.begin(OPENING)
     again.finish(result.model_copy(update={"citations": (cut,), "trace_id": again.trace_id}))
-    visit = await seen(store.reread(again.trace_id), Later(now={PAGE: a_page(f"News. {long}")}))
+    visit = await recheck_one(store.reread(again.trace_id), Later(now={PAGE: a_page(f"News. {long}")}))
     assert visit.standing is SourceStatus.CHANGED
 
 
 @pytest.mark.parametrize("cited", ["https://doi.org/10.5555/senn.17", "doi:10.5555/senn.17"])
 async def test_a_doi_redirect_does_not_count_as_moved(tmp_path: Path, cited: str):
     record = await a_run(tmp_path, a_page(OPENED, cited))
-    visit = await seen(record, Later(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
+    visit = await recheck_one(record, Later(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, cited)
 
 
 async def test_a_reported_excerpt_only_has_to_be_in_the_page(tmp_path: Path):
     reported = Document("library", f"{PAGE}#page=3", OPENED.encode(), OPENED)
-    visit = await seen(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
+    visit = await recheck_one(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
     assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "the cited text is there")
 
 
 async def test_a_path_may_contain_a_number_sign(tmp_path: Path):
     document = note("notes #3.md", OPENED)
-    visit = await seen(await a_run(tmp_path, document), Later(now={"notes #3.md": document}))
+    visit = await recheck_one(await a_run(tmp_path, document), Later(now={"notes #3.md": document}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, "notes #3.md")
 
 
@@ -183,9 +183,11 @@ async def test_an_excerpt_missing_from_a_partial_document_is_not_lost(tmp_path: 
     record = await a_run(tmp_path, a_page(OPENED))
     abstract = a_page("An abstract.", media_type="application/atom+xml")
     why = "it was read by its abstract alone"
-    visit = await seen(record, Later(now={PAGE: abstract}, remarks_on={PAGE: why}))
+    visit = await recheck_one(record, Later(now={PAGE: abstract}, remarks_on={PAGE: why}))
     assert (visit.standing, visit.detail, visit.lost) == (SourceStatus.UNREACHABLE, why, ())
-    assert (await seen(record, Later(now={PAGE: abstract}, remarks=["told before"]))).standing is SourceStatus.LOST
+    assert (
+        await recheck_one(record, Later(now={PAGE: abstract}, remarks=["told before"]))
+    ).standing is SourceStatus.LOST
 
 
 async def test_time_limits_apply_per_document_and_in_total(tmp_path: Path):
@@ -224,9 +226,9 @@ async def test_missing_and_removed_sources_are_distinguished(tmp_path: Path):
 async def test_external_text_is_reduced_to_one_safe_line(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     rude = SourceError("\x1b[2Jwiped\r\nalive \u202e[1] gone\x07")
-    visit = await seen(record, Later(now={PAGE: rude}))
+    visit = await recheck_one(record, Later(now={PAGE: rude}))
     assert visit.detail == "[2Jwiped alive [1] gone"
-    strange = await seen(record, Later(now={PAGE: a_page(OPENED, "https://x.example/\x1b]0;hi\x07")}))
+    strange = await recheck_one(record, Later(now={PAGE: a_page(OPENED, "https://x.example/\x1b]0;hi\x07")}))
     assert strange.detail == "now at https://x.example/]0;hi"
 
 
@@ -238,15 +240,15 @@ async def test_a_run_without_a_result_cannot_be_rechecked(tmp_path: Path):
         await recheck_sources(store.reread(begun.trace_id), lambda _: Later())
 
 
-def kept(folder: Path) -> dict[Path, bytes]:
+def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 async def test_rechecking_writes_nothing(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
-    before = kept(tmp_path)
-    await seen(record, Later(now={PAGE: a_page("Something else.")}))
-    assert kept(tmp_path) == before
+    before = contents(tmp_path)
+    await recheck_one(record, Later(now={PAGE: a_page("Something else.")}))
+    assert contents(tmp_path) == before
 
 
 def visit(number: int, standing: SourceStatus, *, lost: bool = False) -> SourceCheck:

@@ -18,7 +18,7 @@ from tests.world.memory import MemorySource, note
 
 @pytest.fixture(scope="module")
 def finished():
-    """One finished run, to be copied and damaged."""
+    """One finished run to copy and damage."""
     with TemporaryDirectory() as folder:
         result = anyio.run(an_investigator(Path(folder)).research, QUESTION)
         yield Path(folder), result
@@ -56,8 +56,8 @@ def test_one_flipped_byte_anywhere_is_detected_and_located(finished, data):
             assert f"sha256:{path.parent.name}{path.name}" in named
 
 
-def rewritten(folder: Path, trace_id: str, change) -> None:
-    """Forge the last line and seal it again, as somebody who knows how the chain is made would."""
+def forge_result(folder: Path, trace_id: str, change) -> None:
+    """Change the result in the last line and recompute the hash chain."""
     path = folder / f"{trace_id}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
@@ -90,7 +90,7 @@ def test_a_forged_result_with_a_valid_hash_chain_is_detected(finished, tmp_path,
     original, result = finished
     copy = Path(shutil.copytree(original, tmp_path / "traces"))
     change, expected = FORGERIES[name]
-    rewritten(copy, result.trace_id, change)
+    forge_result(copy, result.trace_id, change)
     assert any(expected in failure for failure in failures(copy, result.trace_id))
 
 

@@ -1,4 +1,4 @@
-"""Chromium without a head, driven over a pipe with its own protocol. Needs the browser and nothing else."""
+"""Drive headless Chromium through its DevTools protocol over a pipe. Needs no driver or library."""
 
 import json
 import os
@@ -18,7 +18,7 @@ PATIENCE = 30.0
 
 
 def chromium() -> str:
-    """Where the browser is; without one the test is skipped."""
+    """Return the path of the browser, or skip the test."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:
         pytest.skip("needs a browser: apt-get install chromium")
@@ -27,7 +27,7 @@ def chromium() -> str:
 
 @dataclass
 class Browser:
-    """One browser, one tab, and everything it said since it was started."""
+    """One browser with one tab, and everything it reported since it was started."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
@@ -45,7 +45,7 @@ class Browser:
         our_in, their_out = os.pipe()
         flags = f"--headless --no-sandbox --disable-gpu --remote-debugging-pipe --window-size={width},{height}"
         quiet = "--no-first-run --disable-background-networking --disable-component-update --hide-scrollbars"
-        # The protocol is spoken on descriptors 3 and 4, which only a shell can give a child by number.
+        # The protocol uses descriptors 3 and 4. Only a shell can assign them to a child by number.
         script = f'exec "$0" {flags} {quiet} --user-data-dir="$1" 3</dev/fd/{their_in} 4>/dev/fd/{their_out}'
         process = subprocess.Popen(
             ["/bin/sh", "-c", script, program, str(profile)],
@@ -82,7 +82,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=told)
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Show a file; returns when it has loaded. What was said before is forgotten."""
+        """Open a file and wait until it has loaded. Clears earlier reports."""
         self.call("Page.navigate", url="about:blank")
         self._until("Page.loadEventFired")
         self.events.clear()
@@ -95,7 +95,7 @@ class Browser:
         return told["result"].get("value")
 
     def point(self, selector: str, *, click: bool = False) -> None:
-        """Move the mouse onto an element, and press it if asked, where a person would."""
+        """Move the mouse over an element, and optionally click it."""
         quoted = json.dumps(selector)
         self.evaluate(f"document.querySelector({quoted}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
         place = self.evaluate(
@@ -113,7 +113,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
 
     def holds(self, expression: str) -> bool:
-        """Whether it becomes true in a while: transitions and smooth scrolling take their time."""
+        """Wait until the expression becomes true: transitions and smooth scrolling take time."""
         look = (
             f"() => ({expression}) ? done(true) : performance.now() > end ? done(false) : requestAnimationFrame(look)"
         )
@@ -121,7 +121,7 @@ class Browser:
         return bool(self.evaluate(waiting))
 
     def said(self) -> list[str]:
-        """Everything a page does that a report must not: complaints, dialogs, requests."""
+        """Everything a report must not cause: console messages, dialogs and requests."""
         bad = {
             "Runtime.consoleAPICalled",
             "Runtime.exceptionThrown",

@@ -1,4 +1,4 @@
-"""Everything that was ever tried on a page, and a run that says it wherever a run says anything."""
+"""A collection of attacks on pages, and a run that contains them in every field."""
 
 import os
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ IN_A_RUN = 260
 
 
 def attacks() -> list[str]:
-    """Two thousand that want to run, load or lead away; orders pages give; a corpus of orders, if one is named."""
+    """Two thousand payloads that try to run, load or navigate, instructions to models, and an optional corpus."""
     orders = [text.replace("site://trap", NOBODY) for text in (*ATTACKS.values(), *MARKUP.values())]
     corpus = test_injection.payloads() if CORPUS in os.environ else []
     return [each for each in (*payloads(2000), *orders, *corpus) if each.strip()]
 
 
 def some_attacks() -> list[str]:
-    """One of seven, so that all ways out and all deeds are among them; all where MARCHWARDEN_EVERY_ATTACK is set."""
+    """Every seventh attack, which covers all escapes and actions. All of them if MARCHWARDEN_EVERY_ATTACK is set."""
     all_of_them = "MARCHWARDEN_EVERY_ATTACK" in os.environ or CORPUS in os.environ
     return attacks()[:: 1 if all_of_them else 7]
 
@@ -31,7 +31,7 @@ def batches(strings: Sequence[str], size: int = IN_A_RUN) -> list[Sequence[str]]
 
 
 def hostile(strings: Sequence[str]) -> Told:
-    """A run that says these strings as its answer, titles, excerpts, file names, addresses and all the rest."""
+    """A run with these strings as its answer, titles, excerpts, file names, addresses and everything else."""
     spoken = [each for each in strings if each.strip()]
     return Told(
         answer="\n\n".join(f"{each} [{number}]" for number, each in enumerate(spoken, 1)),
@@ -60,5 +60,5 @@ def hostile(strings: Sequence[str]) -> Told:
 
 
 def asked(text: str) -> str:
-    """The same as a question: there is none without a word, nor one with a nought in it."""
+    """Turn the string into a valid question: not too long and without NUL."""
     return text[:400].replace("\x00", "")

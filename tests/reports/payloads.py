@@ -1,4 +1,4 @@
-"""Strings that try to run, load or navigate, by families: how they get out of their place, times what they then do."""
+"""Strings that try to run, load or navigate: every escape from a context, combined with every action."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -89,7 +89,7 @@ DO = (
 
 
 def payloads(count: int) -> list[str]:
-    """So many of them, every escape with every deed."""
+    """Return this many payloads, combining every escape with every action."""
     return list(islice(_all(), count))
 
 

@@ -1,4 +1,4 @@
-"""Runs written straight into a store, line by line and body by body, so that a report can be made of anything."""
+"""Write sample runs directly into a store, so that reports can be made of any content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ AROUND = "The road over the river Senn is kept by the board. " * 12
 
 @dataclass(frozen=True)
 class Cited:
-    """One document, the words of it that are cited, and who found them."""
+    """One document, the excerpt cited from it, and the researcher that found it."""
 
     locator: str
     excerpt: str
@@ -75,7 +75,7 @@ class Cited:
 
 @dataclass(frozen=True)
 class Told:
-    """What a run is to say. Its citations are numbered as they are given."""
+    """The content of a sample run. Citations are numbered in the order given."""
 
     answer: str
     cited: Sequence[Cited] = ()
@@ -114,7 +114,7 @@ class Told:
 
 
 class Clock:
-    """A clock that is a little later whenever it is looked at."""
+    """A clock that advances with every reading."""
 
     def __init__(self, tick: float = 0.35) -> None:
         self.now, self.tick = 0.0, tick
@@ -125,7 +125,7 @@ class Clock:
 
 
 def written(store: Store, told: Told) -> str:
-    """The run, in the store; its id."""
+    """Write a complete run to the store and return its id."""
     record = store.begin(_opening(told))
     record._clock, record._began = Clock(), 0.0
     anyio.run(_walked, record, told)
@@ -134,7 +134,7 @@ def written(store: Store, told: Told) -> str:
 
 
 def noted(store: Store, told: Told) -> str:
-    """Only that it was asked and what came of it; its id."""
+    """Write a run with only its start and its result, and return its id."""
     record = store.begin(_opening(told))
     record.finish(told.result(record.trace_id))
     return record.trace_id
@@ -178,7 +178,7 @@ async def _walked(record: RunRecord, told: Told) -> None:
 
 
 def a_pi_run(store: Store) -> str:
-    """Two researchers asked, their evidence at odds, and something of everything a report can show."""
+    """Write a PI run with two researchers, a conflict, and everything else a report can show."""
     board = Cited(
         "https://rivers.senn.gov/bridges/alder?view=full&lang=en",
         "The main span of the Alder Bridge is 212 metres long.",
@@ -245,7 +245,7 @@ def bundle_of(folder: Path, told: Told) -> Bundle:
 
 
 def unwritten(told: Told) -> Bundle:
-    """The same with no disk under it; whatever the run says is said by its checks and its errors, too."""
+    """Build a bundle without a store. Its checks and errors contain the texts of the run as well."""
     result, opening = told.result("4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"), _opening(told)
     actions: list[tuple[str, str, Json]] = [("start", "", {})]
     actions += [("search", query, {"error": {"detail": query}}) for query in told.searches]

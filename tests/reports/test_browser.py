@@ -1,4 +1,4 @@
-"""The report in a real browser: what a click and a hover show, and that nothing in it ever acts."""
+"""The report in a real browser: clicks, hovering, accessibility, and attacks that must do nothing."""
 
 import os
 import re

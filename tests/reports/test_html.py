@@ -9,8 +9,8 @@ from marchwarden.text.sanitize import printable
 from tests.reports.payloads import payloads
 
 
-class Read(HTMLParser):
-    """What a parser makes of it: the elements, their attributes and the text."""
+class ParsedHtml(HTMLParser):
+    """The elements, attributes and text that an HTML parser finds."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -30,7 +30,7 @@ class Read(HTMLParser):
 
 @given(st.text() | st.sampled_from(payloads(1000)))
 def test_any_text_stays_text_in_content_and_attributes(text: str):
-    read = Read(element("p", text, title=text).text)
+    read = ParsedHtml(element("p", text, title=text).text)
     assert read.tags == ["p"]
     assert read.attributes == [("title", printable(text))]
     assert read.text == printable(text)
@@ -80,7 +80,7 @@ LINKS = {
 @pytest.mark.parametrize("locator", LINKS)
 def test_only_plain_web_addresses_become_links(locator: str):
     assert bool(http_address(locator)) == LINKS[locator]
-    read = Read(address(locator).text)
+    read = ParsedHtml(address(locator).text)
     assert ("a" in read.tags) == LINKS[locator]
     assert read.text == printable(locator)
     if LINKS[locator]:

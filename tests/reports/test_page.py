@@ -1,4 +1,4 @@
-"""The page as text; what a browser makes of it is tested in test_browser."""
+"""The page as text. test_browser tests it in a browser."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def text_of(html: str, name: str) -> str:
-    """What a section says."""
+    """Return the text of a section."""
     section = html.partition(f'id="{name}"')[2].partition("</section>")[0]
     return " ".join(unescape(re.sub("<[^>]+>", " ", section)).split())
 

@@ -1,4 +1,4 @@
-"""One reader of documents for all tests here: starting its processes takes longer than most of them."""
+"""One extractor for all tests here: starting its processes takes longer than most tests."""
 
 from collections.abc import Iterator
 

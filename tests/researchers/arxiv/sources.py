@@ -1,4 +1,4 @@
-"""The arXiv source of the tests: every part real, in the world, with a home of its own."""
+"""Real arXiv sources and API clients against the test world."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,5 +31,5 @@ def a_hit(name: str) -> Hit:
 
 
 async def found(source: ArxivSource, text: str) -> list[str]:
-    """The ids a search gives, best first."""
+    """Return the ids of the hits, best first."""
     return [hit.locator.removeprefix("https://arxiv.org/abs/") for hit in await source.search(Query(text))]

@@ -1,4 +1,4 @@
-"""Most questions here go to the loop over one shared reader; `ArxivResearcher` is the same with a reader of its own."""
+"""The arXiv researcher end to end. Most tests share one extractor; `ArxivResearcher` starts its own."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from tests.world.world import World
 GUST = "What was the strongest gust measured on the deck of the Alder Bridge?"
 
 
-class Desk:
-    """Where questions are asked: a world, a folder, a reader."""
+class ArxivTester:
+    """Asks questions in a test world, with a shared extractor."""
 
     def __init__(self, world: World, folder: Path, extractor: Extractor) -> None:
         self.world = world
@@ -42,12 +42,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(world: World, tmp_path: Path, extractor: Extractor) -> Desk:
-    return Desk(world, tmp_path, extractor)
+def arxiv(world: World, tmp_path: Path, extractor: Extractor) -> ArxivTester:
+    return ArxivTester(world, tmp_path, extractor)
 
 
-async def test_an_answer_cites_the_section_of_a_version(desk: Desk) -> None:
-    found = await desk.ask(sources=1)
+async def test_an_answer_cites_the_section_of_a_version(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask(sources=1)
     assert "41 metres per second" in found.answer
     first = found.citations[0]
     assert (first.source, first.locator) == ("arxiv", "https://arxiv.org/abs/2104.12255v2#S2.SS1")
@@ -55,53 +55,53 @@ async def test_an_answer_cites_the_section_of_a_version(desk: Desk) -> None:
     assert found.confidence_factors.source_authority == Authority.MEDIUM
 
 
-async def test_an_answer_verifies_and_replays_identically(desk: Desk) -> None:
-    found = await desk.ask()
-    assert all(check.proved for check in verify(desk.store, found.trace_id))
-    assert (await rerun(desk.store, found.trace_id, ExtractiveMind())).differences == ()
+async def test_an_answer_verifies_and_replays_identically(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask()
+    assert all(check.proved for check in verify(arxiv.store, found.trace_id))
+    assert (await rerun(arxiv.store, found.trace_id, ExtractiveMind())).differences == ()
 
 
-async def test_references_become_discoveries(desk: Desk) -> None:
-    found = await desk.ask()
+async def test_references_become_discoveries(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask()
     suggested = {(event.suggested_researcher, event.query) for event in found.discovery_events}
     assert ("web", "https://doi.org/10.5555/ferris.1994.3") in suggested
     assert ("arxiv", "arXiv:2011.04242") in suggested
 
 
-async def test_a_journal_publication_has_more_authority_and_links_to_the_journal_version(desk: Desk) -> None:
-    found = await desk.ask("How deep was the scour hole at the eastern pier?")
+async def test_a_journal_publication_has_more_authority_and_links_to_the_journal_version(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask("How deep was the scour hole at the eastern pier?")
     assert "2.3 metres" in found.answer
     assert found.citations[0].locator == "https://arxiv.org/abs/2011.04242v1#page=1"
     assert found.confidence_factors.source_authority == Authority.HIGH
     assert "https://doi.org/10.5555/senn.2020.41" in {event.query for event in found.discovery_events}
 
 
-async def test_an_abstract_is_enough_to_answer(desk: Desk) -> None:
-    found = await desk.ask("How much sediment does the river Senn carry past the weir at Dorn?")
+async def test_an_abstract_is_enough_to_answer(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask("How much sediment does the river Senn carry past the weir at Dorn?")
     assert "64,000 tonnes" in found.answer
     assert found.citations[0].locator == "https://arxiv.org/abs/physics/0203044v1#abstract"
     assert any("abstract alone" in gap.detail for gap in found.gaps)
 
 
-async def test_a_withdrawn_paper_is_reported_as_a_gap_and_not_cited(desk: Desk) -> None:
-    found = await desk.ask("Who designed the Alder Bridge?")
+async def test_a_withdrawn_paper_is_reported_as_a_gap_and_not_cited(arxiv: ArxivTester) -> None:
+    found = await arxiv.ask("Who designed the Alder Bridge?")
     assert "Maud Ferris" in found.answer and "Otto" not in found.answer
     assert not any("2402.07001" in citation.locator for citation in found.citations)
     (gap,) = [gap for gap in found.gaps if "2402.07001" in gap.topic]
     assert gap.category is GapCategory.SOURCE_NOT_FOUND and "withdrawn" in gap.detail
 
 
-async def test_a_library_answers_offline(desk: Desk) -> None:
-    await add_paper(a_source(desk.world, desk.folder, desk.extractor), ArxivId("2104.12255"))
-    found = await desk.ask(MARCHWARDEN_ARXIV_URL="http://127.0.0.1:9/api/query")
+async def test_a_library_answers_offline(arxiv: ArxivTester) -> None:
+    await add_paper(a_source(arxiv.world, arxiv.folder, arxiv.extractor), ArxivId("2104.12255"))
+    found = await arxiv.ask(MARCHWARDEN_ARXIV_URL="http://127.0.0.1:9/api/query")
     assert "41 metres per second" in found.answer
     assert any("only the local library was searched" in gap.detail for gap in found.gaps)
-    assert all(check.proved for check in verify(desk.store, found.trace_id))
+    assert all(check.proved for check in verify(arxiv.store, found.trace_id))
 
 
 @pytest.mark.parametrize("trouble, why", [("busy", "overloaded"), ("html", "not a feed"), ("empty", "lists none")])
-async def test_an_arxiv_failure_becomes_a_gap(trouble: str, why: str, desk: Desk) -> None:
-    found = await desk.ask(trouble=trouble)
+async def test_an_arxiv_failure_becomes_a_gap(trouble: str, why: str, arxiv: ArxivTester) -> None:
+    found = await arxiv.ask(trouble=trouble)
     assert not found.citations
     assert any(why in gap.detail for gap in found.gaps)
 

@@ -43,7 +43,7 @@ anyio.run(die)
 
 
 class Clock:
-    """Tells the time it is set to."""
+    """A clock set by hand."""
 
     def __init__(self) -> None:
         self.now = 1_000.0

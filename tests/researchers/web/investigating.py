@@ -1,4 +1,4 @@
-"""Web researchers of the tests: every part real, the deadlines short and the manners put aside."""
+"""Real web researchers for tests, with short timeouts and no politeness delays."""
 
 import socket
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ SEARCH_SECONDS: Final = 1.0
 
 
 class SharedExtractor(Extractor):
-    """Reads for one researcher after another. None of them closes it: to start its workers anew takes a second each."""
+    """An extractor that stays open between researchers: starting its workers takes a second each."""
 
     def close(self) -> None:
         pass
@@ -37,7 +37,7 @@ def shared_extractor(seconds: float) -> Extractor:
 
 
 async def nowhere(host: str, port: int) -> Sequence[str]:
-    """The resolver of a world whose addresses are all numbers."""
+    """A resolver that fails: the test world uses only IP addresses."""
     raise socket.gaierror(socket.EAI_NONAME, f"nobody knows {host}")
 
 
@@ -53,10 +53,10 @@ def an_investigator(
     patience: float = 1.0,
     extractor: Extractor | None = None,
 ) -> Investigator:
-    """A web researcher in this world. So impatient that no fault is waited for long, and none hidden by a queue.
+    """Build a web researcher with timeouts so short that faults end quickly, and with enough concurrency for all pages.
 
-    Where nothing is at fault, `patience` keeps a busy machine from being taken for one. Where documents are to hold a
-    reader up, an `extractor` of one's own keeps the next run from waiting for it.
+    Without faults, `patience` lengthens the timeouts for a busy machine. If documents block the extractor, pass one of
+    your own, so that the next run need not wait for it.
     """
     store = Store(folder)
     settings = FetchSettings(

@@ -1,4 +1,4 @@
-"""Web pages for these tests, read the way the researcher reads them."""
+"""HTML pages for tests, extracted as the researcher extracts them."""
 
 from marchwarden.extraction import Extracted, extract
 

@@ -1,4 +1,4 @@
-"""Everything a web can do wrong, as one table: what the result says about it. The good pages answer all the same."""
+"""A table of web faults and the gap each becomes. The good pages still answer."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,40 +17,40 @@ from tests.researchers.web.investigating import ANSWER, QUESTION, READING_SECOND
 from tests.world.searching import BAD_BODIES
 from tests.world.world import World
 
-TOGETHER: Final = 10
+PER_RUN: Final = 10
 LIMITS: Final = ResearchConstraints(max_sources=40, max_iterations=2, max_wall_time_sec=30.0)
-TRACES_OF_PYTHON: Final = ("Traceback", 'File "', "Error(", "Exception", "0x")
+PYTHON_INTERNALS: Final = ("Traceback", 'File "', "Error(", "Exception", "0x")
 
 
 @dataclass(frozen=True)
-class Told:
-    """The gap a fault becomes: its category, and words that tell it from every other reason."""
+class ExpectedGap:
+    """The gap that a fault becomes: its category, and words that identify the reason."""
 
     category: GapCategory
     reason: str
 
 
-def denied(reason: str) -> Told:
-    return Told(GapCategory.ACCESS_DENIED, reason)
+def denied(reason: str) -> ExpectedGap:
+    return ExpectedGap(GapCategory.ACCESS_DENIED, reason)
 
 
-def missing(reason: str) -> Told:
-    return Told(GapCategory.SOURCE_NOT_FOUND, reason)
+def missing(reason: str) -> ExpectedGap:
+    return ExpectedGap(GapCategory.SOURCE_NOT_FOUND, reason)
 
 
 TOO_SLOW: Final = denied("did not deliver the page within")
-TORN: Final = denied("broke the connection off")
+DISCONNECTED: Final = denied("broke the connection off")
 NOT_HTTP: Final = denied("broke off or does not speak HTTP as it should")
 TOO_LARGE: Final = denied("is larger than 10 MiB")
 NOT_ASKED_FOR: Final = denied("in an encoding that was not asked for")
-LED_AROUND: Final = denied("redirected more than 5 times")
-INWARD: Final = denied("is not on the public internet")
+TOO_MANY_REDIRECTS: Final = denied("redirected more than 5 times")
+NOT_PUBLIC: Final = denied("is not on the public internet")
 NOT_WEB: Final = denied("not an http or https one")
 NO_TEXT: Final = denied("a web page without text")
 READ: Final = None
-"""No gap: the page can be read after all."""
+"""No gap: the page can be read."""
 
-FAULTS: Final[dict[str, Told | None]] = {
+FAULTS: Final[dict[str, ExpectedGap | None]] = {
     "400": denied("answered 400"),
     "401": denied("answered 401"),
     "402": denied("answered 402"),
@@ -78,8 +78,8 @@ FAULTS: Final[dict[str, Told | None]] = {
     "drip": TOO_SLOW,
     "drip-headers": TOO_SLOW,
     "late": READ,
-    "reset": TORN,
-    "reset-at-once": TORN,
+    "reset": DISCONNECTED,
+    "reset-at-once": DISCONNECTED,
     "endless": TOO_LARGE,
     "endless-headers": NOT_HTTP,
     "truncated": NOT_HTTP,
@@ -97,19 +97,19 @@ FAULTS: Final[dict[str, Told | None]] = {
     "blank": NO_TEXT,
     "no-content": missing("answered 204"),
     "redirect": READ,
-    "redirect-loop": LED_AROUND,
-    "redirect-back": LED_AROUND,
-    "redirect-self": LED_AROUND,
-    "redirect-chain": LED_AROUND,
+    "redirect-loop": TOO_MANY_REDIRECTS,
+    "redirect-back": TOO_MANY_REDIRECTS,
+    "redirect-self": TOO_MANY_REDIRECTS,
+    "redirect-chain": TOO_MANY_REDIRECTS,
     "redirect-nowhere": denied("answered 302"),
-    "redirect-metadata": INWARD,
-    "redirect-metadata-relative": INWARD,
-    "redirect-private": INWARD,
-    "redirect-trap": INWARD,
+    "redirect-metadata": NOT_PUBLIC,
+    "redirect-metadata-relative": NOT_PUBLIC,
+    "redirect-private": NOT_PUBLIC,
+    "redirect-trap": NOT_PUBLIC,
     "redirect-trap-decimal": denied("a number in disguise"),
-    "redirect-trap-mapped": INWARD,
+    "redirect-trap-mapped": NOT_PUBLIC,
     "redirect-trap-user": denied("carries credentials"),
-    "redirect-closed": INWARD,
+    "redirect-closed": NOT_PUBLIC,
     "redirect-file": NOT_WEB,
     "redirect-data": NOT_WEB,
     "redirect-gopher": NOT_WEB,
@@ -121,7 +121,7 @@ FAULTS: Final[dict[str, Told | None]] = {
     "bomb-deflate-raw": NOT_ASKED_FOR,
     "bomb-brotli": NOT_ASKED_FOR,
     "bomb-zstd": NOT_ASKED_FOR,
-    # Memory or time, whichever this machine runs out of first.
+    # Either the memory or the time limit, whichever is reached first.
     "bomb-in-pdf": denied("it cannot be read: reading it"),
     "gzip-truncated": denied("ended before its end"),
     "gzip-not": denied("not the gzip it says it is"),
@@ -145,7 +145,7 @@ FAULTS: Final[dict[str, Told | None]] = {
     "pdf-empty": denied("a damaged PDF"),
     "pdf-only-in-name": READ,
     "robots-refuses": denied("asks robots not to read this page"),
-    # RFC 9309: a robots.txt that is refused is one that is not there; one that is out of reach forbids everything.
+    # RFC 9309: a forbidden robots.txt counts as missing; an unreachable one disallows everything.
     "robots-403": READ,
     "robots-503": denied("its robots.txt could not be had"),
     "robots-hangs": denied("its robots.txt could not be had"),
@@ -160,7 +160,7 @@ NONSENSE: Final = denied("answered something that is not a search result")
 NOTHING_FOUND: Final = missing("Nothing read answers this")
 NO_ANSWER: Final = denied("did not answer within")
 
-SEARCHES: Final[dict[str, Told | None]] = {
+SEARCHES: Final[dict[str, ExpectedGap | None]] = {
     "400": denied("could not make sense of the search"),
     "401": denied("refused the key in TAVILY_API_KEY"),
     "403": denied("does not allow this search"),
@@ -182,8 +182,8 @@ SEARCHES: Final[dict[str, Told | None]] = {
     "hang-in-body": NO_ANSWER,
     "drip": NO_ANSWER,
     "drip-headers": NO_ANSWER,
-    "reset": TORN,
-    "reset-at-once": TORN,
+    "reset": DISCONNECTED,
+    "reset-at-once": DISCONNECTED,
     "endless": denied("is larger than 8 MiB"),
     "endless-headers": NOT_HTTP,
     "truncated": NOT_HTTP,
@@ -221,7 +221,7 @@ SEARCHES: Final[dict[str, Told | None]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """One run over some baits: what it gave, where the baits were, and what can be said once the world is gone."""
+    """One run over some faulty pages: its result and the addresses of the pages."""
 
     result: ResearchResult
     folder: Path
@@ -232,7 +232,7 @@ class Run:
         return [gap for gap in self.result.gaps if gap.topic == self.places[fault]]
 
     def fetched(self, fault: str) -> bool:
-        """Whether the trace holds the bytes of this page."""
+        """Whether the trace contains the bytes of this page."""
         entries = Store(self.folder).chain(self.result.trace_id).entries
         return any(
             entry.action == "fetch" and entry.fields["key"] == self.places[fault] and "content_hash" in entry.fields
@@ -247,7 +247,7 @@ async def research(world: World, folder: Path, bait: tuple[str, ...] = (), troub
 
 
 class Runs:
-    """A run for every ten faults, made when the first of them is asked about, each in a world of its own."""
+    """One run for every ten faults, made when first needed, each in its own world."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -255,9 +255,9 @@ class Runs:
 
     def of(self, fault: str) -> Run:
         names = tuple(FAULTS)
-        group = names.index(fault) // TOGETHER
+        group = names.index(fault) // PER_RUN
         if group not in self._made:
-            self._made[group] = self._run(names[group * TOGETHER :][:TOGETHER], self._folder / str(group))
+            self._made[group] = self._run(names[group * PER_RUN :][:PER_RUN], self._folder / str(group))
         return self._made[group]
 
     def _run(self, baits: tuple[str, ...], folder: Path) -> Run:
@@ -275,18 +275,18 @@ def test_every_fault_of_the_test_world_is_covered(world: World) -> None:
     assert set(FAULTS) == set(world.faults)
 
 
-@pytest.mark.parametrize(("fault", "told"), FAULTS.items(), ids=FAULTS.keys())
-def test_a_fault_affects_only_its_page(fault: str, told: Told | None, runs: Runs) -> None:
+@pytest.mark.parametrize(("fault", "expected"), FAULTS.items(), ids=FAULTS.keys())
+def test_a_fault_affects_only_its_page(fault: str, expected: ExpectedGap | None, runs: Runs) -> None:
     run = runs.of(fault)
-    assert run.fetched(fault) == (told is READ)
+    assert run.fetched(fault) == (expected is READ)
     gaps = run.gaps_of(fault)
-    assert [gap.category for gap in gaps] == ([told.category] if told else [])
-    if told:
-        assert told.reason in gaps[0].detail
+    assert [gap.category for gap in gaps] == ([expected.category] if expected else [])
+    if expected:
+        assert expected.reason in gaps[0].detail
         assert run.places[fault] not in {citation.locator for citation in run.result.citations}
 
 
-@pytest.mark.parametrize("first", [*FAULTS][::TOGETHER])
+@pytest.mark.parametrize("first", [*FAULTS][::PER_RUN])
 async def test_good_pages_still_answer_in_time_despite_faults(first: str, runs: Runs) -> None:
     run = await anyio.to_thread.run_sync(runs.of, first)
     assert ANSWER in run.result.answer
@@ -294,7 +294,7 @@ async def test_good_pages_still_answer_in_time_despite_faults(first: str, runs: 
     assert run.trespasses == 0
     assert run.result.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
     assert not run.result.cost_metadata.budget_exhausted
-    assert not [gap for gap in run.result.gaps if any(word in gap.detail for word in TRACES_OF_PYTHON)]
+    assert not [gap for gap in run.result.gaps if any(word in gap.detail for word in PYTHON_INTERNALS)]
     store = Store(run.folder)
     assert all(check.proved for check in verify(store, run.result.trace_id))
     assert (await rerun(store, run.result.trace_id, ExtractiveMind())).differences == ()
@@ -304,16 +304,18 @@ def test_every_malformed_body_is_covered(world: World) -> None:
     assert set(BAD_BODIES) <= set(SEARCHES)
 
 
-@pytest.mark.parametrize(("trouble", "told"), SEARCHES.items(), ids=SEARCHES.keys())
-async def test_a_failed_search_becomes_a_gap(trouble: str, told: Told | None, world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("trouble", "expected"), SEARCHES.items(), ids=SEARCHES.keys())
+async def test_a_failed_search_becomes_a_gap(
+    trouble: str, expected: ExpectedGap | None, world: World, tmp_path: Path
+) -> None:
     found = await research(world, tmp_path, trouble=trouble)
-    if told is READ:
+    if expected is READ:
         assert ANSWER in found.answer
         assert not [gap for gap in found.gaps if gap.topic.startswith("search:")]
     else:
         assert not found.citations
-        assert [gap for gap in found.gaps if gap.category is told.category and told.reason in gap.detail]
-    assert not [gap for gap in found.gaps if any(word in gap.detail for word in TRACES_OF_PYTHON)]
+        assert [gap for gap in found.gaps if gap.category is expected.category and expected.reason in gap.detail]
+    assert not [gap for gap in found.gaps if any(word in gap.detail for word in PYTHON_INTERNALS)]
     assert found.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
     assert world.trespasses == 0
     assert (await rerun(Store(tmp_path), found.trace_id, ExtractiveMind())).differences == ()

@@ -1,4 +1,4 @@
-"""A page that gives orders changes nothing but its own ranking: same fetches, same facts, nothing for the terminal."""
+"""Instructions in a page change only its ranking: the same fetches, the same facts, and nothing for the terminal."""
 
 import html
 import io
@@ -56,7 +56,7 @@ NEVER_SAID: Final = ("900", "fell down", "no main span", "TAVILY_API_KEY", "conf
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its result, and what was asked for besides the page itself, in no particular order."""
+    """One run: its result, and the requests other than for the page itself, sorted."""
 
     result: ResearchResult
     asked: list[tuple[str, str, bytes]]
@@ -78,7 +78,7 @@ class Run:
 
 
 async def run_with(inserted: str, folder: Path) -> Run:
-    """Ask while the page holds this markup. Whatever it holds, it is found first and fetched."""
+    """Ask while the page contains this markup. The page is always found first and fetched."""
     with World() as world:
         world.edit(PAGE, PLACE, f"</p>{inserted}<p>{PLACE}")
         result = await an_investigator(world, folder, [PAGE]).research(QUESTION)
@@ -104,7 +104,7 @@ def assert_unmoved(attacked: Run, calm: Run) -> None:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The same question, while the page gives no orders."""
+    """The same question without instructions in the page."""
     return anyio.run(run_with, "", tmp_path_factory.mktemp("calm"))
 
 
@@ -121,7 +121,7 @@ async def test_instructions_in_a_page_are_not_followed(inserted: str, calm: Run,
 
 
 async def test_statements_of_a_hostile_page_are_cited_safely(calm: Run, tmp_path: Path) -> None:
-    """Were the page never read, or its sentences never shown, all of the above would prove nothing."""
+    """Prove that the page is read and shown; otherwise the tests above would prove nothing."""
     odd = "The main span of the [bold red]Alder\x07 Bridge[/foo] is \x1b[2J \u202e900 metres\u202c long\U000e0049."
     stated = await run_with(paragraphs([odd]), tmp_path)
     assert "[bold red]Alder Bridge[/foo]" in stated.result.answer
@@ -132,13 +132,13 @@ async def test_statements_of_a_hostile_page_are_cited_safely(calm: Run, tmp_path
 def payloads() -> list[str]:
     named = Path(os.environ[CORPUS])
     corpus = named / "attacks.jsonl" if named.is_dir() else named
-    # Not splitlines: an attack may hold any character that ends a line for Python.
+    # Not splitlines: an attack may contain any of Python's line separators.
     lines = corpus.read_text(encoding="utf-8").split("\n")
     return [json.loads(line)["payload"] for line in lines if line.strip()]
 
 
 def said_of(texts: Sequence[str], run: Run) -> list[str]:
-    """The claims of an answer that are taken from one of these texts."""
+    """Return the claims of an answer that come from one of these texts."""
     flat = [" ".join(text.split()) for text in texts]
     return [claim for claim in run.claims if any(claim in text for text in flat)]
 

@@ -1,4 +1,4 @@
-"""What the web researcher promises whoever asks it, seen in the log of the world and not in its own words."""
+"""Guarantees of the web researcher, checked in the request log of the test world."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -43,8 +43,8 @@ def fetches(requests: Sequence[Request]) -> list[Request]:
     return [each for each in requests if each.site != "tavily" and each.path != "/robots.txt"]
 
 
-async def proved(folder: Path) -> int:
-    """How many runs lie there; each is verified and comes out the same when it is walked again."""
+async def verify_and_replay_all(folder: Path) -> int:
+    """Verify and replay every run in the folder, and return their number."""
     store = Store(folder)
     for trace_id in store.traces():
         assert [check for check in verify(store, trace_id) if not check.proved] == []
@@ -67,8 +67,8 @@ async def test_pages_outside_the_filter_are_neither_fetched_nor_cited(
 
 
 @dataclass(frozen=True)
-class Pointing:
-    """A provider that finds what it was told, whatever is asked for and whatever the filter says."""
+class FixedProvider:
+    """A provider that returns fixed addresses, whatever the query and the filter."""
 
     addresses: Sequence[str]
 
@@ -98,7 +98,7 @@ async def test_no_redirect_leads_out_of_the_filter(named_world: World, tmp_path:
         researcher = an_investigator(
             named_world,
             tmp_path,
-            provider=Pointing([*places, named_world.url("copy")]),
+            provider=FixedProvider([*places, named_world.url("copy")]),
             resolver=resolve,
             also_allowed=here,
         )
@@ -118,7 +118,7 @@ async def test_no_more_sources_are_fetched_than_allowed(most: int, world: World,
     await an_investigator(world, tmp_path, ["404", "visit"]).research(
         THREE_QUESTIONS, depth=Depth.DEEP, constraints=limits
     )
-    # A page that robots.txt refuses counts as a source and is never asked for, so there may be fewer.
+    # A page that robots.txt disallows counts as a source but is not requested, so there may be fewer.
     assert 0 < len(fetches(world.requests)) <= most
 
 
@@ -174,4 +174,4 @@ async def test_every_run_verifies_and_replays_offline(tmp_path: Path) -> None:
         await an_investigator(world, tmp_path, trouble="432").research(QUESTION)
         limits = ResearchConstraints(max_wall_time_sec=0.3)
         await an_investigator(world, tmp_path, ["hang"]).research(QUESTION, constraints=limits)
-    assert await proved(tmp_path) == 8
+    assert await verify_and_replay_all(tmp_path) == 8

@@ -32,7 +32,7 @@ WALLS = {
     ),
     "app": (page("<p>You need to enable JavaScript to run this app.</p>"), "scripts"),
 }
-LOST = {
+NOT_FOUND = {
     "titled": page("<p>Try the home page.</p>", title="404 - Senn River Board"),
     "headed": page("<h1>Oops! That page can’t be found.</h1><p>Maybe try a search?</p>"),
     "moved": page("<p>The page you requested does not exist or may have been moved.</p>"),
@@ -53,17 +53,17 @@ ARTICLES = {
 
 @pytest.mark.parametrize("name", WALLS)
 def test_a_wall_is_refused_with_its_kind(name: str) -> None:
-    standing, called = WALLS[name]
+    wall, kind = WALLS[name]
     with pytest.raises(SourceError) as refused:
-        refuse_wall(standing)
-    assert called in refused.value.detail
+        refuse_wall(wall)
+    assert kind in refused.value.detail
     assert refused.value.category is GapCategory.ACCESS_DENIED
 
 
-@pytest.mark.parametrize("name", LOST)
+@pytest.mark.parametrize("name", NOT_FOUND)
 def test_a_not_found_page_with_status_200_is_not_found(name: str) -> None:
     with pytest.raises(SourceError) as refused:
-        refuse_wall(LOST[name])
+        refuse_wall(NOT_FOUND[name])
     assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
 
 

@@ -1,4 +1,4 @@
-"""Providers in trouble, or before a server that answers what a test wrote down."""
+"""An API client and a fake search service for provider tests."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ API = ApiClient(seconds=5.0, retries=0)
 
 @contextmanager
 def answering(*answers: object) -> Iterator[tuple[str, list[Request]]]:
-    """A service that gives these answers, one a call and the last for ever; its address, and what it was asked."""
+    """Serve these answers in order, repeating the last. Yield the address and the requests received."""
     asked: list[Request] = []
 
     def answer(request: Request) -> Reply:

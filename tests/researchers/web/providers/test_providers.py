@@ -16,7 +16,7 @@ NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})
 
 
 @pytest.mark.parametrize(
-    ("environ", "name", "said"),
+    ("environ", "name", "notice"),
     [
         ({}, "wikipedia", "only Wikipedia"),
         ({"TAVILY_API_KEY": " "}, "wikipedia", "only Wikipedia"),
@@ -24,10 +24,12 @@ NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})
         ({"TAVILY_API_KEY": "k", "MARCHWARDEN_SEARXNG_URL": "http://search.example"}, "tavily", ""),
     ],
 )
-def test_the_preferred_configured_provider_is_selected_and_named(environ: dict[str, str], name: str, said: str) -> None:
+def test_the_preferred_configured_provider_is_selected_and_named(
+    environ: dict[str, str], name: str, notice: str
+) -> None:
     provider = select_provider(environ, API)
     assert provider.name == name
-    assert said in provider.notice
+    assert notice in provider.notice
     assert bool(provider.notice) == (name != "tavily")
 
 
@@ -61,9 +63,9 @@ async def test_searxng_is_queried_as_json_and_its_dates_are_parsed() -> None:
     assert asked[0].query == {"q": "latest tolls site:gov", "format": "json", "time_range": "year"}
 
 
-@pytest.mark.parametrize(("trouble", "told"), [("json-disabled", "search.formats"), ("429", "too often")])
-async def test_searxng_errors_say_how_to_fix_them(trouble: str, told: str, world: World) -> None:
-    with pytest.raises(SourceError, match=told):
+@pytest.mark.parametrize(("trouble", "message"), [("json-disabled", "search.formats"), ("429", "too often")])
+async def test_searxng_errors_say_how_to_fix_them(trouble: str, message: str, world: World) -> None:
+    with pytest.raises(SourceError, match=message):
         await SearXNG(API, world.searxng_url(trouble=trouble)).find(Query("alder"))
 
 

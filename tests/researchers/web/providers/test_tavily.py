@@ -70,7 +70,7 @@ async def test_the_time_range_is_dropped_if_it_has_no_results() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "message"),
     [
         (400, "could not make sense"),
         (401, "refused the key in TAVILY_API_KEY"),
@@ -82,10 +82,10 @@ async def test_the_time_range_is_dropped_if_it_has_no_results() -> None:
         (503, "out of order"),
     ],
 )
-async def test_every_error_status_has_its_own_message(status: int, told: str, world: World) -> None:
+async def test_every_error_status_has_its_own_message(status: int, message: str, world: World) -> None:
     with pytest.raises(SourceError) as refused:
         await Tavily(API, world.key, world.tavily_url(trouble=str(status))).find(Query("alder bridge"))
-    assert told in refused.value.detail
+    assert message in refused.value.detail
     assert str(status) in refused.value.detail
     assert refused.value.category is GapCategory.ACCESS_DENIED
 
