@@ -141,10 +141,12 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("excerpt, text, stands", NUMBERS)
-async def test_an_excerpt_must_match_complete_words_and_numbers(tmp_path: Path, excerpt: str, text: str, stands: bool):
+@pytest.mark.parametrize("excerpt, text, is_intact", NUMBERS)
+async def test_an_excerpt_must_match_complete_words_and_numbers(
+    tmp_path: Path, excerpt: str, text: str, is_intact: bool
+):
     record = await a_run(tmp_path, a_page(f"There: {excerpt}"), excerpts=(excerpt,))
-    assert (await recheck_one(record, Later(now={PAGE: a_page(text)}))).is_intact is stands
+    assert (await recheck_one(record, Later(now={PAGE: a_page(text)}))).is_intact is is_intact
 
 
 async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
@@ -281,11 +283,11 @@ def test_a_statement_is_supported_only_if_all_its_documents_are_intact(
     visits = [visit(number, each, lost=each in fallen) for number, each in enumerate(standings, 1)]
     numbers = data.draw(st.lists(st.integers(1, len(visits)), min_size=1))
     markers = "".join(f"[{number}]" for number in numbers)
-    (said,) = statement_statuses(f"Something. {markers}", visits)
+    (status,) = statement_statuses(f"Something. {markers}", visits)
     behind = [visits[number - 1] for number in numbers]
-    assert isinstance(said, StatementStatus)
-    assert (said.support == "stands") == all(each.is_intact for each in behind)
-    assert (said.support == "lost") == all(each.standing in fallen for each in behind)
+    assert isinstance(status, StatementStatus)
+    assert (status.support == "stands") == all(each.is_intact for each in behind)
+    assert (status.support == "lost") == all(each.standing in fallen for each in behind)
 
 
 def test_markers_of_any_length_are_handled():

@@ -78,8 +78,8 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def emulate(self, **features: str) -> None:
-        told = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.call("Emulation.setEmulatedMedia", features=told)
+        answer = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.call("Emulation.setEmulatedMedia", features=answer)
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a file and wait until it has loaded. Clears earlier reports."""
@@ -90,9 +90,9 @@ class Browser:
         self._until("Page.loadEventFired")
 
     def evaluate(self, expression: str) -> Any:
-        told = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def point(self, selector: str, *, click: bool = False) -> None:
         """Move the mouse over an element, and optionally click it."""
@@ -129,8 +129,8 @@ class Browser:
             "Page.javascriptDialogOpening",
             "Page.windowOpen",
         }
-        told = [json.dumps(event)[:300] for event in self.events if event["method"] in bad]
-        return told + [url for url in self.requests() if not url.startswith(("file:", "data:", "about:"))]
+        answer = [json.dumps(event)[:300] for event in self.events if event["method"] in bad]
+        return answer + [url for url in self.requests() if not url.startswith(("file:", "data:", "about:"))]
 
     def requests(self) -> list[str]:
         asked = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
@@ -164,7 +164,7 @@ class Browser:
             assert read, "the browser does not answer"
             self.rest += read
         message, _, self.rest = self.rest.partition(b"\0")
-        told: dict[str, Any] = json.loads(message)
-        if "method" in told:
-            self.events.append(told)
-        return told
+        answer: dict[str, Any] = json.loads(message)
+        if "method" in answer:
+            self.events.append(answer)
+        return answer

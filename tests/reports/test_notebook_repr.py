@@ -13,8 +13,8 @@ def test_a_notebook_shows_answer_confidence_sources_and_gaps():
     read = ParsedHtml(result_html(Told("It is 212 metres long. [1]\n\nRed. [2]", cited, gaps).result("t")))
     assert set(read.tags) <= OURS
     assert [value for name, value in read.attributes if name == "href"] == ["https://example.org/a"]
-    for said in ("It is 212 metres long. [1]", "Confidence 0.95", "2 sources", "notes.md", "Not found: its age"):
-        assert said in read.text
+    for expected in ("It is 212 metres long. [1]", "Confidence 0.95", "2 sources", "notes.md", "Not found: its age"):
+        assert expected in read.text
 
 
 def test_attacks_stay_text_in_a_notebook():

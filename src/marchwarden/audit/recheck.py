@@ -185,7 +185,7 @@ async def _recheck_one(cited: _CitedDocument, source_of: SourceOf, seconds: floa
         return _failed(cited, error)
     except MarchwardenError as error:
         return cited.check(SourceStatus.UNKNOWN, str(error))
-    told = set(source.notices())
+    earlier = set(source.notices())
     try:
         with anyio.fail_after(seconds):
             found = await source.fetch(Hit(_fetchable_url(cited.place)))
@@ -193,7 +193,7 @@ async def _recheck_one(cited: _CitedDocument, source_of: SourceOf, seconds: floa
         return _failed(cited, error)
     except TimeoutError:
         return cited.check(SourceStatus.UNREACHABLE, f"no answer within {seconds:g} s")
-    return _compare(cited, found, [notice for notice in source.notices() if notice not in told])
+    return _compare(cited, found, [notice for notice in source.notices() if notice not in earlier])
 
 
 def _failed(cited: _CitedDocument, error: SourceError) -> SourceCheck:

@@ -187,5 +187,5 @@ def _all_passed(bundle: Bundle) -> str:
 
 
 def _check(check: Check) -> Markup:
-    said = joined((element("strong", "" if check.proved else "Failed: "), f"{check.subject}: {check.detail}"))
-    return element("li", said, class_=None if check.proved else "bad")
+    text = joined((element("strong", "" if check.proved else "Failed: "), f"{check.subject}: {check.detail}"))
+    return element("li", text, class_=None if check.proved else "bad")

@@ -53,8 +53,8 @@ def test_an_added_paper_is_returned_unchanged(tmp_path: Path) -> None:
     assert library.document(a_paper().id) == a_document()
     assert library.document(a_paper().id.latest) == a_document()
     assert library.document(ArxivId("2401.00001", 2)) is None
-    (kept,) = library.papers()
-    assert (kept.paper, kept.media_type) == (a_paper(), "text/html")
+    (saved,) = library.papers()
+    assert (saved.paper, saved.media_type) == (a_paper(), "text/html")
 
 
 def test_reading_a_missing_library_creates_nothing(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_another_version_replaces_the_first(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.add(a_paper(), a_document(text="The gust was weak."))
     library.add(a_paper(version=2), a_document(text="The storm was strong."))
-    assert [str(kept.paper.id) for kept in library.papers()] == ["2401.00001v2"]
+    assert [str(saved.paper.id) for saved in library.papers()] == ["2401.00001v2"]
     assert not library.search(["gust"]) and library.search(["storm"])
 
 
@@ -131,9 +131,9 @@ def test_adding_a_paper_is_atomic_under_sigkill(tmp_path: Path) -> None:
     adding.wait(10)
     adding.stdout.close()
     library = Library(tmp_path)
-    kept = library.papers()
-    assert len(kept) >= acknowledged
-    for each in kept:
+    saved = library.papers()
+    assert len(saved) >= acknowledged
+    for each in saved:
         number = int(each.paper.id.number.split(".")[1])
         assert library.document(each.paper.id) == a_document(number)
         assert any(found.paper == each.paper for found in library.search(["paper", str(number), str(number + 30)]))

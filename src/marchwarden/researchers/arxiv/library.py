@@ -90,13 +90,13 @@ class Library:
     def remove(self, name: ArxivId) -> bool:
         """Remove a paper and return whether it existed. Bodies shared with another paper stay."""
         with self._transaction() as database:
-            kept = _find_row(database, name)
-            if kept is None:
+            saved = _find_row(database, name)
+            if saved is None:
                 return False
             database.execute("DELETE FROM passages WHERE number = ?", (name.number,))
             database.execute("DELETE FROM papers WHERE number = ?", (name.number,))
             rest = database.execute("SELECT content_hash, text_hash FROM papers").fetchall()
-        for body in {kept.content_hash, kept.text_hash} - {each for pair in rest for each in pair}:
+        for body in {saved.content_hash, saved.text_hash} - {each for pair in rest for each in pair}:
             self._archive.path(body).unlink(missing_ok=True)
         return True
 
@@ -116,13 +116,13 @@ class Library:
         """Return the saved document, or None if the paper is not in the library or its bodies are damaged."""
         with self._transaction() as database:
             row = database.execute("SELECT document FROM papers WHERE number = ?", (name.number,)).fetchone()
-        kept = self.find(name)
-        if row is None or kept is None:
+        saved = self.find(name)
+        if row is None or saved is None:
             return None
         try:
             bodies = {
-                "content": self._archive.load(kept.content_hash),
-                "text": self._archive.load(kept.text_hash).decode(),
+                "content": self._archive.load(saved.content_hash),
+                "text": self._archive.load(saved.text_hash).decode(),
             }
             return _DOCUMENT.validate_python({**_document_fields(row[0]), **bodies})
         except ArchiveDamaged:
@@ -146,7 +146,7 @@ class Library:
             found = [
                 (_find_row(database, ArxivId(number)), passage) for number, passage in [*best.items()][:MOST_PAPERS]
             ]
-        return [LibraryHit(kept.paper, passage) for kept, passage in found if kept]
+        return [LibraryHit(saved.paper, passage) for saved, passage in found if saved]
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:

@@ -99,8 +99,8 @@ class ArxivSource:
         known = self._known.get(str(name))
         if known is not None:
             _refuse_withdrawn(known)
-        kept = await to_thread.run_sync(self._from_library, name)
-        return kept or await self.document(known or await self.paper(name))
+        saved = await to_thread.run_sync(self._from_library, name)
+        return saved or await self.document(known or await self.paper(name))
 
     async def paper(self, name: ArxivId) -> Paper:
         """Look up a paper's metadata."""
@@ -158,7 +158,9 @@ class ArxivSource:
     def _search_library(self, names: Sequence[ArxivId], words: Sequence[str]) -> Sequence[LibraryHit]:
         try:
             if names:
-                return [LibraryHit(kept.paper, " ".join(words)) for name in names if (kept := self.library.find(name))]
+                return [
+                    LibraryHit(saved.paper, " ".join(words)) for name in names if (saved := self.library.find(name))
+                ]
             return self.library.search(words)
         except StorageError as error:
             self._notices["library"] = str(error)

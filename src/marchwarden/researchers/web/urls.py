@@ -63,8 +63,8 @@ def _path(path: str) -> str:
 
 
 def _query(query: str) -> str:
-    kept = [pair for pair in query.split("&") if pair and not _TRACKING.fullmatch(pair.split("=", 1)[0])]
-    return "&".join(_ESCAPE.sub(_unescape, pair) for pair in kept)
+    pairs = [pair for pair in query.split("&") if pair and not _TRACKING.fullmatch(pair.split("=", 1)[0])]
+    return "&".join(_ESCAPE.sub(_unescape, pair) for pair in pairs)
 
 
 def _unescape(match: re.Match[str]) -> str:
