@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.doctor_network import Service, in_use, services
+from marchwarden.cli.doctor_network import ReachableService, check_services, services_in_use
 from marchwarden.cli.environment import KEYS
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Done, Shell
@@ -61,8 +61,8 @@ def test_runs_bodies_and_indexes_that_are_well_are_counted(shell: Shell, store: 
     shell.run("ask", "When was the bridge opened?", "--files", "notes", "--local")
     done, found = examined(shell, "--all")
     assert done.returncode == 0
-    assert found["traces"]["detail"] == "2 of 2 looked at, all whole"
-    assert found["archive"]["detail"].endswith("all have their hash")
+    assert found["traces"]["detail"] == "2 of 2 checked, all intact"
+    assert found["archive"]["detail"].endswith("files checked, all intact")
     assert found["index"]["detail"] == "folders 1, documents 1"
 
 
@@ -154,7 +154,9 @@ def test_who_listens_can_be_reached_and_who_never_answers_is_not_waited_for():
             each.setblocking(False)
             each.connect_ex(full.getsockname())
         at = [f"http://127.0.0.1:{each.getsockname()[1]}" for each in (listening, full)]
-        found = services([Service("one", at[0], ""), Service("two", at[1], "do without")], patience=0.3)
+        found = check_services(
+            [ReachableService("one", at[0], ""), ReachableService("two", at[1], "do without")], timeout=0.3
+        )
         for each in waiting:
             each.close()
     assert found[0].state == "ok"
@@ -162,7 +164,7 @@ def test_who_listens_can_be_reached_and_who_never_answers_is_not_waited_for():
 
 
 def test_only_those_who_would_be_asked_are_knocked_at():
-    assert [each.name for each in in_use({})] == ["Wikipedia", "arXiv"]
-    assert [each.name for each in in_use({"MARCHWARDEN_SEARXNG_URL": "http://s"})] == ["SearXNG", "arXiv"]
+    assert [each.name for each in services_in_use({})] == ["Wikipedia", "arXiv"]
+    assert [each.name for each in services_in_use({"MARCHWARDEN_SEARXNG_URL": "http://s"})] == ["SearXNG", "arXiv"]
     keys = {"TAVILY_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
-    assert [each.name for each in in_use(keys)] == ["Tavily", "arXiv", "Anthropic"]
+    assert [each.name for each in services_in_use(keys)] == ["Tavily", "arXiv", "Anthropic"]

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from marchwarden.audit.catalog import RunCatalog
 from marchwarden.audit.replay import differences
 from marchwarden.audit.verify import verify
-from marchwarden.cli.commands.ui import house
+from marchwarden.cli.commands.ui import ui_dependencies
 from marchwarden.cli.main import marchwarden
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
@@ -175,7 +175,7 @@ def test_commands_find_a_run_in_the_bucket(tmp_path, place, service, remote_run)
     written = run_cli(place, service, tmp_path / "other", "report", remote_run, "-o", str(tmp_path / "report.html"))
     assert written.exit_code == 0, written.output
     assert "1931" in (tmp_path / "report.html").read_text()
-    page = house(settings_of(place, service, tmp_path / "other"), Path(place))
+    page = ui_dependencies(settings_of(place, service, tmp_path / "other"), Path(place))
     assert [run.trace_id for run in RunCatalog(page.store).runs()] == [remote_run]
 
 

@@ -27,7 +27,7 @@ from temporalio.worker import Worker
 
 from marchwarden.temporal.connection import TemporalConnection
 from marchwarden.temporal.limit_workflow import LIMITS, Limit
-from marchwarden.temporal.limiter import Limiter, Limits, Rate, SpendingLimit
+from marchwarden.temporal.limiter import Limiter, Rate, RateLimits, SpendingLimit
 from marchwarden.temporal.messages import FleetMember
 from marchwarden.temporal.model_calls import ModelCall, ModelOutcome
 from marchwarden.temporal.model_proxy_client import ProxyClient
@@ -48,7 +48,7 @@ def most_within(times: list[float], seconds: float) -> int:
 
 async def test_three_workers_keep_one_rate_together(server):
     name = f"service-{uuid4()}"
-    limits = Limits({name: Rate(5, 1.0)})
+    limits = RateLimits({name: Rate(5, 1.0)})
     made: list[float] = []
 
     async def work(limiter: Limiter) -> None:
@@ -84,7 +84,10 @@ async def test_a_service_that_wants_a_pause_after_each_request_gets_it(server):
             await anyio.sleep(0.1)
             spans.append((began, time.monotonic()))
 
-    limiters = [Limiter(await client_of(server), Limits({"arxiv": Rate(1, 0.2)})) for _ in range(3)]
+    limiters = [
+        Limiter(await client_of(server), RateLimits({"arxiv": Rate(1, 0.2)}), one_at_a_time=frozenset({"arxiv"}))
+        for _ in range(3)
+    ]
     worker = Worker(await client_of(server), task_queue=LIMITS, workflows=[Limit])
     async with worker, anyio.create_task_group() as group:
         for limiter in limiters:
@@ -97,7 +100,7 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
     prices = Prices({"world": Price(input=0.0, output=1_000_000.0)})
     call = ModelCall("slot", "world", Request("", "", "", {}), 10, 1.0)
     async with Worker(await client_of(server), task_queue=LIMITS, workflows=[Limit]):
-        limiter = Limiter(await client_of(server), Limits(dollars_a_day=25.0))
+        limiter = Limiter(await client_of(server), RateLimits(dollars_a_day=25.0))
         purse = SpendingLimit(limiter, prices)
         async with purse.permit(call) as settle:
             settle(ModelOutcome(Completion("", usage=Usage(output=4))))
@@ -112,7 +115,7 @@ async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_ans
     settings = Settings.of(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
     client = await TemporalConnection.from_environ(server.address, settings.environ).connect()
     store = Store(settings.trace_dir)
-    limiter = Limiter(client, Limits(dollars_a_day=DOLLARS))
+    limiter = Limiter(client, RateLimits(dollars_a_day=DOLLARS))
     telling = ProxyClient(settings.environ, store.place)
     bench = ResearcherPool(settings, store, telling, limiter)
     asked = TemporalResearcher(client, [FleetMember("web", "web")])
@@ -134,8 +137,8 @@ async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_ans
 
 
 def test_limits_are_written_as_they_are_said():
-    said = Limits.parse("tavily=5/s, arxiv=1/3s dollars=20/day")
-    assert said == Limits({"tavily": Rate(5, 1.0), "arxiv": Rate(1, 3.0)}, 20.0)
+    said = RateLimits.parse("tavily=5/s, arxiv=1/3s dollars=20/day")
+    assert said == RateLimits({"tavily": Rate(5, 1.0), "arxiv": Rate(1, 3.0)}, 20.0)
     for wrong in ("tavily=5", "tavily=0.2/s", "dollars=3/s", "arxiv=1/day", "many"):
         with pytest.raises(InvalidInput):
-            Limits.parse(wrong)
+            RateLimits.parse(wrong)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.commands.ui import house
+from marchwarden.cli.commands.ui import ui_dependencies
 from marchwarden.settings import Settings
 from tests.ui.deployments import served
 from tests.ui.driving import a_library
@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def address(home: Path) -> Iterator[str]:
     settings = Settings.of({"MARCHWARDEN_HOME": str(home / "home")})
-    with served(house(settings, settings.trace_dir)) as there:
+    with served(ui_dependencies(settings, settings.trace_dir)) as there:
         yield there
 
 

@@ -21,7 +21,7 @@ from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput
 from marchwarden.protocols import Progress, ProgressSink, Researcher, ignore_progress
 from marchwarden.storage.store import Store
-from marchwarden.ui.ask_form import AskForm
+from marchwarden.ui.ask_form import AskForm, InputField
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.serve import serve_page
 from tests.investigating import QUESTION, an_investigator
@@ -52,7 +52,7 @@ def a_house(
     """Everybody is the investigator over this source; a folder that is not there is refused as by the command."""
 
     def built(wish: AskForm) -> Researcher:
-        for name in wish.folders:
+        for name in wish.inputs["folders"]:
             if not Path(name).exists():
                 raise InvalidInput(f"there is no folder or file {name!r}")
         return an_investigator(folder, source=source)
@@ -63,6 +63,10 @@ def a_house(
         build=build or built,
         again=lambda _opening: an_investigator(folder),
         rebuild=rebuild_offline,
+        fields=(
+            InputField("files", "folders", "Files to read"),
+            InputField("database", "databases", "Databases to read"),
+        ),
         names=("web", "arxiv"),
     )
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from marchwarden.cli.commands.ui import house
+from marchwarden.cli.commands.ui import ui_dependencies
 from marchwarden.settings import Settings
 from tests.ui.deployments import served
 from tests.ui.driving import IN_REPORT, QUESTION, a_library, answered, ask
@@ -64,7 +64,7 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 def _pages(tab: Tab, here: Path, folder: Path) -> None:
     settings = Settings.of({"MARCHWARDEN_HOME": str(here / "home")})
-    with served(house(settings, settings.trace_dir)) as address:
+    with served(ui_dependencies(settings, settings.trace_dir)) as address:
         base = address.partition("/?")[0]
         tab.emulate(prefers_color_scheme="light")
         tab.visit(address)

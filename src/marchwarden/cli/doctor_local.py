@@ -1,15 +1,14 @@
-"""Examining: what is installed, configured and kept on this machine, one finding each. Reaches nothing outside."""
+"""Checks of this machine: libraries, keys, traces, archive, and what each kind of researcher stores. No network."""
 
 import shutil
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.commands.doctor import Finding
 from marchwarden.cli.doctor_versions import versions
 from marchwarden.cli.environment import KEYS
+from marchwarden.researchers.registry import researcher_specs
+from marchwarden.researchers.spec import DoctorCheck
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -17,24 +16,24 @@ if TYPE_CHECKING:
 
 LITTLE_SPACE = 200 << 20
 SAMPLE = 200
-"""Bodies and traces looked at without --all: the latest, which are the ones somebody will ask about."""
+"""Archived files and traces checked without --all: the latest."""
 
 
-def examined(settings: "Settings", kept: Path, *, whole: bool) -> Iterator[Finding]:
-    """Everything that can be looked at without asking anybody."""
+def check_local(settings: "Settings", trace_dir: Path, *, whole: bool) -> Iterator[DoctorCheck]:
     from marchwarden.storage.store import Store
 
-    store = Store.at(kept, settings.environ)
+    store = Store.at(trace_dir, settings.environ)
     yield from versions()
     yield from _keys(settings.environ)
     yield _mind(settings)
-    yield from _kept(store, SAMPLE if not whole else None)
-    yield index(settings.index_dir, whole=whole)
+    yield from _storage(store, SAMPLE if not whole else None)
+    for spec in researcher_specs().values():
+        yield from spec.check(settings, whole)
     yield _prices(settings)
 
 
-def _kept(store: "Store", most: int | None) -> Iterator[Finding]:
-    """In an object store the bodies are not counted: each that a run cites is proved when the run is."""
+def _storage(store: "Store", most: int | None) -> Iterator[DoctorCheck]:
+    """Check traces and archive. In an object store the archive is left to `marchwarden verify`."""
     if store.is_local:
         yield _folder(store.folder)
         yield _disk(store.folder)
@@ -45,85 +44,83 @@ def _kept(store: "Store", most: int | None) -> Iterator[Finding]:
     yield _object_store(store, most)
 
 
-def _object_store(store: "Store", most: int | None) -> Finding:
+def _object_store(store: "Store", most: int | None) -> DoctorCheck:
     from marchwarden.errors import StorageError
 
     try:
         return traces(store, most)
     except StorageError as error:
-        return Finding(
-            "traces", "broken", str(error), "see what the AWS_ variables say, and whether the bucket is there"
-        )
+        return DoctorCheck("traces", "broken", str(error), "check the AWS_ variables and the bucket")
 
 
-def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _keys(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
     for key in KEYS:
         if environ.get(key.name):
-            yield Finding(key.name, "ok", "set")
+            yield DoctorCheck(key.name, "ok", "set")
     missing = [key for key in KEYS if not environ.get(key.name)]
     if missing:
-        told = ", ".join(key.name for key in missing)
-        yield Finding(
-            "keys", "missing", f"not set: {told}", "none is needed; `marchwarden init` writes a .env for them"
+        names = ", ".join(key.name for key in missing)
+        yield DoctorCheck(
+            "keys", "missing", f"not set: {names}", "none is required; `marchwarden init` writes a .env for them"
         )
 
 
-def _mind(settings: "Settings") -> Finding:
+def _mind(settings: "Settings") -> DoctorCheck:
     from marchwarden.errors import InvalidInput
     from marchwarden.minds.select import select_mind
 
     try:
         mind = select_mind(None, settings.environ)
     except InvalidInput as error:
-        return Finding("mind", "broken", str(error), "or set MARCHWARDEN_MODEL=extractive, which needs nothing")
-    return Finding("mind", "ok", f"{mind.model_id} serves where --mind names no other")
+        return DoctorCheck("mind", "broken", str(error), "or set MARCHWARDEN_MODEL=extractive, which needs no key")
+    return DoctorCheck("mind", "ok", f"{mind.model_id} is the default; --model selects another")
 
 
-def _folder(kept: Path) -> Finding:
-    """Whether a trace could be written there. The folder itself is made when there is something to keep."""
+def _folder(trace_dir: Path) -> DoctorCheck:
+    """Check that a trace can be written. The folder itself is created by the first run."""
     import tempfile
 
     try:
-        with tempfile.TemporaryFile(dir=_nearest(kept)):
-            return Finding("trace folder", "ok", str(kept))
+        with tempfile.TemporaryFile(dir=_nearest(trace_dir)):
+            return DoctorCheck("trace folder", "ok", str(trace_dir))
     except OSError as error:
-        told = f"{kept} cannot be written: {error.strerror}"
-        return Finding("trace folder", "broken", told, "make it writable, or set MARCHWARDEN_TRACE_DIR to one that is")
+        detail = f"{trace_dir} cannot be written: {error.strerror}"
+        return DoctorCheck("trace folder", "broken", detail, "make it writable, or set MARCHWARDEN_TRACE_DIR")
 
 
-def _disk(kept: Path) -> Finding:
-    free = shutil.disk_usage(_nearest(kept)).free
-    told = f"{free / 1e9:.1f} GB free"
+def _disk(trace_dir: Path) -> DoctorCheck:
+    free = shutil.disk_usage(_nearest(trace_dir)).free
+    detail = f"{free / 1e9:.1f} GB free"
     if free >= LITTLE_SPACE:
-        return Finding("disk", "ok", told)
-    return Finding("disk", "broken", told, "make room: `marchwarden gc` counts what no run refers to any more")
+        return DoctorCheck("disk", "ok", detail)
+    return DoctorCheck("disk", "broken", detail, "free some space: `marchwarden gc` finds unused archive files")
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or what there is of the way to it."""
+    """Return the folder, or its nearest parent that exists."""
     return next(each for each in (folder, *folder.absolute().parents) if each.exists())
 
 
-def traces(store: "Store", most: int | None) -> Finding:
-    """Whether the chains of the latest runs are whole."""
+def traces(store: "Store", most: int | None) -> DoctorCheck:
+    """Check the hash chains of the latest traces."""
     ids = store.traces()
     if not ids:
-        return Finding("traces", "ok", "no run yet", "`marchwarden ask` makes one")
+        return DoctorCheck("traces", "ok", "no run yet", "`marchwarden ask` creates one")
     states = {trace_id: _state(store, trace_id) for trace_id in ids[:most]}
     damaged = [trace_id for trace_id, state in states.items() if state == "damaged"]
     unfinished = [trace_id for trace_id, state in states.items() if state == "unfinished"]
-    told = f"{len(states)} of {len(ids)} looked at"
+    checked = f"{len(states)} of {len(ids)} checked"
     if damaged:
-        return Finding(
+        return DoctorCheck(
             "traces",
             "broken",
-            f"{told}, {len(damaged)} damaged: {_some(damaged)}",
+            f"{checked}, {len(damaged)} damaged: {_some(damaged)}",
             f"`marchwarden verify {damaged[0]}` says where; restore it from a backup, or delete it",
         )
     if unfinished:
-        told = f"{told}, all whole; unfinished: {_some(unfinished)}"
-        return Finding("traces", "ok", told, f"`marchwarden resume {unfinished[0]}` goes on with the latest")
-    return Finding("traces", "ok", f"{told}, all whole")
+        detail = f"{checked}, all intact; unfinished: {_some(unfinished)}"
+        return DoctorCheck("traces", "ok", detail, f"`marchwarden resume {unfinished[0]}` continues the latest")
+    return DoctorCheck("traces", "ok", f"{checked}, all intact")
 
 
 def _state(store: "Store", trace_id: str) -> str:
@@ -132,27 +129,27 @@ def _state(store: "Store", trace_id: str) -> str:
     try:
         chain = store.chain(trace_id)
     except UnknownTrace:
-        # It is listed and cannot be read: whoever wants it will fail likewise.
+        # Listed, but it cannot be read.
         return "damaged"
     if chain.damage:
         return "damaged"
     return "finished" if chain.entries and chain.entries[-1].action == "result" else "unfinished"
 
 
-def archive(store: "Store", most: int | None) -> Finding:
-    """Whether the latest bodies still have their hashes."""
+def archive(store: "Store", most: int | None) -> DoctorCheck:
+    """Check that the latest archived files still have their hashes."""
     bodies = [path for path in store.archive.folder.glob("[0-9a-f][0-9a-f]/*") if not path.name.startswith(".")]
     bodies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     if not bodies:
-        return Finding("archive", "ok", "nothing kept yet")
+        return DoctorCheck("archive", "ok", "empty")
     looked_at = bodies[:most]
     damaged = [f"sha256:{path.parent.name}{path.name}" for path in looked_at if not _has_its_hash(path)]
-    told = f"{len(looked_at)} of {len(bodies)} bodies looked at"
+    checked = f"{len(looked_at)} of {len(bodies)} files checked"
     if damaged:
-        remedy = "runs that cite them cannot be proved any more: restore them from a backup, or ask again"
-        return Finding("archive", "broken", f"{told}, {len(damaged)} damaged: {_some(damaged)}", remedy)
-    hint = "" if len(looked_at) == len(bodies) else "`marchwarden doctor --all` looks at every one"
-    return Finding("archive", "ok", f"{told}, all have their hash", hint)
+        remedy = "runs that cite them can no longer be verified: restore them from a backup, or ask again"
+        return DoctorCheck("archive", "broken", f"{checked}, {len(damaged)} damaged: {_some(damaged)}", remedy)
+    hint = "" if len(looked_at) == len(bodies) else "`marchwarden doctor --all` checks all of them"
+    return DoctorCheck("archive", "ok", f"{checked}, all intact", hint)
 
 
 def _has_its_hash(body: Path) -> bool:
@@ -164,44 +161,15 @@ def _has_its_hash(body: Path) -> bool:
         return False
 
 
-def index(folder: Path, *, whole: bool) -> Finding:
-    """Whether the indexes of folders can be read. They are a cache: deleting one loses nothing but time."""
-    found = sorted(folder.glob("*/v*/documents.sqlite"))
-    damaged, documents = [], 0
-    for path in found:
-        count = _documents(path, whole=whole)
-        documents += count or 0
-        damaged += [str(path.parents[1])] if count is None else []
-    if damaged:
-        return Finding(
-            "index", "broken", f"damaged: {_some(damaged)}", "delete the folder; it is built again when asked"
-        )
-    return Finding("index", "ok", f"folders {len(found)}, documents {documents}" if found else "no folder indexed yet")
-
-
-def _documents(path: Path, *, whole: bool) -> int | None:
-    """How many documents an index holds; None where it cannot be read."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2)) as database:
-            if whole and database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                return None
-            return int(database.execute("SELECT count(*) FROM documents").fetchone()[0])
-    except sqlite3.OperationalError as error:
-        # Somebody writing to it is no damage.
-        return 0 if error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} else None
-    except sqlite3.Error:
-        return None
-
-
-def _prices(settings: "Settings") -> Finding:
+def _prices(settings: "Settings") -> DoctorCheck:
     from marchwarden.audit.prices import Prices
     from marchwarden.errors import InvalidInput
 
     try:
         table = Prices.load(settings.prices).table
     except InvalidInput as error:
-        return Finding("prices", "broken", str(error), "mend it, or delete it: the shipped table serves")
-    return Finding("prices", "ok", f"{len(table)} entries")
+        return DoctorCheck("prices", "broken", str(error), "correct it, or delete it to use the built-in table")
+    return DoctorCheck("prices", "ok", f"{len(table)} entries")
 
 
 def _some(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Reaching: whether those whom we would ask can be reached, services by a bare connection, researchers by name."""
+"""Checks of the network: services by opening a connection, registered researchers over MCP."""
 
 import socket
 import threading
@@ -7,26 +7,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from marchwarden.cli.commands.doctor import Finding
+from marchwarden.researchers.registry import researcher_specs
+from marchwarden.researchers.spec import DoctorCheck
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
-PATIENCE_SEC = 3.0
+TIMEOUT_SEC = 3.0
 _PORTS = {"http": 80, "https": 443}
+_OFFLINE = "files, databases and papers stored with `marchwarden arxiv add` work without it"
 
 
 @dataclass(frozen=True)
-class Service:
-    """Somebody outside, by the address this environment would ask."""
+class ReachableService:
+    """A service and the address that this environment uses."""
 
     name: str
     url: str
     without: str
-    """What one does without it."""
+    """What still works without it."""
 
     @property
-    def place(self) -> tuple[str, int]:
+    def address(self) -> tuple[str, int]:
         from marchwarden.errors import InvalidInput
 
         try:
@@ -36,75 +38,64 @@ class Service:
             raise InvalidInput(f"the address of {self.name} cannot be read: {error}") from error
 
 
-def reached(settings: "Settings") -> list[Finding]:
+def check_network(settings: "Settings") -> list[DoctorCheck]:
     from marchwarden.errors import InvalidInput
 
     try:
-        outside = services(in_use(settings.environ))
+        services = check_services(services_in_use(settings.environ))
     except InvalidInput as error:
-        outside = [Finding("addresses", "broken", str(error), "correct the variable, or take it out")]
-    return [*outside, *_researchers(settings)]
+        services = [DoctorCheck("addresses", "broken", str(error), "correct the variable, or remove it")]
+    return [*services, *_check_registered(settings)]
 
 
-def in_use(environ: Mapping[str, str]) -> list[Service]:
-    """Whom a question to everybody would reach in this environment."""
-    from marchwarden.fetching import AllowedHosts, ApiClient
-    from marchwarden.researchers.arxiv.models import Endpoints
-    from marchwarden.researchers.web.agent import ALLOWED_HOSTS
-    from marchwarden.researchers.web.providers import searxng, select_provider, tavily, wikipedia
-
-    # Both refuse what they cannot read.
-    select_provider(environ, ApiClient())
-    AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, ""))
-    offline = "files, databases and papers kept with `marchwarden arxiv add` answer without it"
-    found = [Service("arXiv", Endpoints.from_environ(environ).api, offline)]
-    if environ.get(tavily.KEY):
-        found.insert(0, Service("Tavily", environ.get(tavily.ADDRESS) or tavily.PUBLIC, offline))
-    elif environ.get(searxng.ADDRESS):
-        found.insert(0, Service("SearXNG", environ[searxng.ADDRESS], offline))
-    else:
-        found.insert(0, Service("Wikipedia", environ.get(wikipedia.ADDRESS) or wikipedia.PUBLIC, offline))
+def services_in_use(environ: Mapping[str, str]) -> list[ReachableService]:
+    """Return the services that researchers call here. Raises `InvalidInput` for settings it cannot read."""
+    found = [
+        ReachableService(service.label, service.url, _OFFLINE)
+        for spec in researcher_specs().values()
+        for service in spec.services(environ)
+    ]
     if environ.get("ANTHROPIC_API_KEY"):
         address = environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
-        found.append(Service("Anthropic", address, "--mind extractive serves without it"))
+        found.append(ReachableService("Anthropic", address, "--model extractive works without it"))
     return found
 
 
-def services(asked: Sequence[Service], patience: float = PATIENCE_SEC) -> list[Finding]:
-    """All at once. In threads nobody waits for at the end: a name that cannot be resolved may take half a minute."""
-    places = {service: service.place for service in asked}
-    told: dict[Service, str] = {}
+def check_services(services: Sequence[ReachableService], timeout: float = TIMEOUT_SEC) -> list[DoctorCheck]:
+    """Connect to all services at the same time. Daemon threads: resolving an unknown name can take half a minute."""
+    addresses = {service: service.address for service in services}
+    failures: dict[ReachableService, str] = {}
 
-    def knock(service: Service) -> None:
+    def connect(service: ReachableService) -> None:
         try:
-            socket.create_connection(places[service], timeout=patience).close()
-            told[service] = ""
+            socket.create_connection(addresses[service], timeout=timeout).close()
+            failures[service] = ""
         except (OSError, UnicodeError) as error:
-            told[service] = str(getattr(error, "strerror", None) or error)
+            failures[service] = str(getattr(error, "strerror", None) or error)
 
-    threads = [threading.Thread(target=knock, args=(service,), daemon=True) for service in asked]
+    threads = [threading.Thread(target=connect, args=(service,), daemon=True) for service in services]
     for thread in threads:
         thread.start()
-    _wait(threads, patience)
-    return [_finding(service, told.get(service, f"no answer within {patience:g} s")) for service in asked]
+    _wait(threads, timeout)
+    return [_check(service, failures.get(service, f"no answer within {timeout:g} s")) for service in services]
 
 
-def _wait(threads: Sequence[threading.Thread], patience: float) -> None:
+def _wait(threads: Sequence[threading.Thread], timeout: float) -> None:
     import time
 
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
 
 
-def _finding(service: Service, failure: str) -> Finding:
-    host, port = service.place
+def _check(service: ReachableService, failure: str) -> DoctorCheck:
+    host, port = service.address
     if not failure:
-        return Finding(service.name, "ok", f"{host}:{port} can be reached")
-    return Finding(service.name, "missing", f"{host}:{port} cannot be reached ({failure})", service.without)
+        return DoctorCheck(service.name, "ok", f"{host}:{port} is reachable")
+    return DoctorCheck(service.name, "missing", f"{host}:{port} is not reachable ({failure})", service.without)
 
 
-def _researchers(settings: "Settings") -> list[Finding]:
+def _check_registered(settings: "Settings") -> list[DoctorCheck]:
     import anyio
 
     from marchwarden.errors import InvalidInput
@@ -113,14 +104,14 @@ def _researchers(settings: "Settings") -> list[Finding]:
     try:
         registry = ExternalRegistry.load(settings.researchers, settings.environ)
     except InvalidInput as error:
-        return [Finding("researchers.toml", "broken", str(error), f"mend {settings.researchers}")]
+        return [DoctorCheck("researchers.toml", "broken", str(error), f"correct {settings.researchers}")]
     if not registry.entries:
-        return [Finding("registered researchers", "ok", f"none in {settings.researchers.name}")]
+        return [DoctorCheck("registered researchers", "ok", f"none in {settings.researchers.name}")]
     return [
-        Finding(f"researcher {each.name}", "ok", each.state)
+        DoctorCheck(f"researcher {each.name}", "ok", each.state)
         if each.well
-        else Finding(
-            f"researcher {each.name}", "broken", each.state, f"start it, or take it out of {settings.researchers}"
+        else DoctorCheck(
+            f"researcher {each.name}", "broken", each.state, f"start it, or remove it from {settings.researchers}"
         )
         for each in anyio.run(check_health, registry)
     ]

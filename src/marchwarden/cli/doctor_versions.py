@@ -1,41 +1,40 @@
-"""Versions: what is installed of what the package needs and of what its extras need, as the package itself says."""
+"""Check which of the required and optional libraries are installed, by the metadata of the package."""
 
 import re
 import sys
 from collections.abc import Iterator
 
-from marchwarden.cli.commands.doctor import Finding, State
+from marchwarden.researchers.spec import CheckState, DoctorCheck
 
 
-def versions() -> Iterator[Finding]:
-    """Python, what the package needs, and what its extras need, as the package itself says."""
+def versions() -> Iterator[DoctorCheck]:
     from importlib.metadata import metadata, version
 
-    yield Finding("python", "ok", f"{sys.version.split()[0]}; marchwarden {version('marchwarden')}")
+    yield DoctorCheck("python", "ok", f"{sys.version.split()[0]}; marchwarden {version('marchwarden')}")
     for extra in ("", *(metadata("marchwarden").get_all("Provides-Extra") or ())):
         if extra not in {"all", "dev"}:
             yield _libraries(extra)
 
 
-def _libraries(extra: str) -> Finding:
+def _libraries(extra: str) -> DoctorCheck:
     from importlib.metadata import PackageNotFoundError, version
 
-    there, gone = [], []
+    installed, missing = [], []
     for name in _required(extra):
         try:
-            there.append(f"{name} {version(name)}")
+            installed.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            gone.append(name)
+            missing.append(name)
     subject = f"extra [{extra}]" if extra else "libraries"
-    if not gone:
-        return Finding(subject, "ok", ", ".join(there))
+    if not missing:
+        return DoctorCheck(subject, "ok", ", ".join(installed))
     package = f"marchwarden[{extra}]" if extra else "--force-reinstall marchwarden"
-    state: State = "missing" if extra else "broken"
-    return Finding(subject, state, f"not installed: {', '.join(gone)}", f"pip install '{package}'")
+    state: CheckState = "missing" if extra else "broken"
+    return DoctorCheck(subject, state, f"not installed: {', '.join(missing)}", f"pip install '{package}'")
 
 
 def _required(extra: str) -> Iterator[str]:
-    """The names of what an extra needs, or of what is needed without any; other extras it stands for included."""
+    """Yield the names of what an extra requires (`""`: the package itself), including other extras it consists of."""
     from importlib.metadata import requires
 
     for line in requires("marchwarden") or ():

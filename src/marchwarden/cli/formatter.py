@@ -20,8 +20,8 @@ from marchwarden.text.plural import pluralize
 from marchwarden.text.sanitize import one_line, printable
 
 if TYPE_CHECKING:
-    from marchwarden.cli.commands.doctor import Finding
     from marchwarden.orchestrator.external import Health
+    from marchwarden.researchers.spec import DoctorCheck
 
 _BANDS = (
     (0.9, "Several strong sources agree"),
@@ -80,8 +80,8 @@ def checks(found: Sequence[Check]) -> RenderableType:
     return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
 
 
-def findings(found: "Sequence[Finding]") -> RenderableType:
-    """Format the findings of `doctor`, each with its remedy."""
+def doctor_checks(found: "Sequence[DoctorCheck]") -> RenderableType:
+    """Format the checks of `doctor`, each with its remedy."""
     marks = {"ok": ("ok      ", "green"), "missing": ("missing ", "yellow"), "broken": ("BROKEN  ", "bold red")}
     lines: list[RenderableType] = []
     for each in found:

@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 
 from marchwarden.cli.commands.arxiv import arxiv
-from marchwarden.cli.commands.ask import ask, batch, resume
+from marchwarden.cli.commands.ask import ask
+from marchwarden.cli.commands.batch import batch
 from marchwarden.cli.commands.calibrate import calibrate
 from marchwarden.cli.commands.completion import completion
 from marchwarden.cli.commands.contract import contract
@@ -27,6 +28,7 @@ from marchwarden.cli.commands.refresh import refresh
 from marchwarden.cli.commands.replay import replay
 from marchwarden.cli.commands.report import report
 from marchwarden.cli.commands.researchers import researchers
+from marchwarden.cli.commands.resume import resume
 from marchwarden.cli.commands.runs import runs
 from marchwarden.cli.commands.serve import serve
 from marchwarden.cli.commands.traces import traces

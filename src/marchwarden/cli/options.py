@@ -1,4 +1,4 @@
-"""Options: what several commands are given in the same words, and how a shell completes it."""
+"""Options that several commands share, and how a shell completes them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from marchwarden.core.inputs import Inputs
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from marchwarden.researchers.spec import InputOption
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
@@ -26,8 +29,8 @@ def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
-def _latest_runs(context: click.Context, _parameter: click.Parameter, begun: str) -> "list[CompletionItem]":
-    """The ids of the latest runs, each with what was asked."""
+def _latest_runs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Return the ids of the latest runs, each with its question."""
     from click.shell_completion import CompletionItem
 
     from marchwarden.audit.catalog import RunCatalog
@@ -36,49 +39,77 @@ def _latest_runs(context: click.Context, _parameter: click.Parameter, begun: str
 
     store = Store.at(context.params.get("trace_dir") or context.obj.trace_dir, context.obj.environ)
     runs = RunCatalog(store).runs()
-    found = [run for run in runs if run.trace_id.startswith(begun)]
+    found = [run for run in runs if run.trace_id.startswith(incomplete)]
     return [CompletionItem(run.trace_id, help=one_line(run.question, 60)) for run in found[:MOST_COMPLETED]]
 
 
+class InputOptions(click.Option):
+    """Stands where the options of the researchers go: `--files`, `--db` and those that other packages add."""
+
+
+class InputCommand(click.Command):
+    """A command with an option for each input of a researcher. Its function gets them as one `inputs: Inputs`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = super().get_params(ctx)
+        taken = {flag for each in own for flag in each.opts}
+        found: list[click.Parameter] = []
+        for each in own:
+            found += _input_options(taken) if isinstance(each, InputOptions) else [each]
+        return found
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        named = {option.name: f"input_{option.name}" for option in _inputs()}
+        values = {name: ctx.params.pop(parameter, None) for name, parameter in named.items()}
+        ctx.params["inputs"] = Inputs.of({name: _texts(value) for name, value in values.items()})
+        return rest
+
+
+def _input_options(taken: set[str]) -> list[click.Option]:
+    """Return the options of all researchers. The command's own options win over one of another package."""
+    return [
+        click.Option(
+            [option.flag, f"input_{option.name}"],
+            multiple=option.is_repeatable,
+            metavar=option.metavar,
+            type=click.Path() if option.is_path else str,
+            help=option.help,
+        )
+        for option in _inputs()
+        if option.flag not in taken
+    ]
+
+
+def _inputs() -> "list[InputOption]":
+    from marchwarden.researchers.registry import researcher_specs
+
+    return [option for spec in researcher_specs().values() for option in spec.inputs]
+
+
+def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value or ()
+
+
 trace_id = click.argument("trace_id", shell_complete=_latest_runs)
-trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
-temporal = click.option(
-    "--temporal", metavar="HOST:PORT", help="Have the workers of the fleet do it, through the Temporal server there."
-)
-verbose = click.option("--verbose", "-v", is_flag=True, help="Also tokens, iterations and time.")
-readings = _shared(
-    click.option(
-        "--files",
-        "folders",
-        multiple=True,
-        metavar="PATH",
-        type=click.Path(),
-        help="A folder or file to answer from; repeatable.",
-    ),
-    click.option(
-        "--db",
-        "databases",
-        multiple=True,
-        metavar="URL_OR_PATH",
-        type=click.Path(),
-        help="A database to answer from; repeatable.",
-    ),
-)
+trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with the traces and the archive.")
+temporal = click.option("--temporal", metavar="HOST:PORT", help="Run on the workers of this Temporal server.")
+verbose = click.option("--verbose", "-v", is_flag=True, help="Also print tokens, iterations and time.")
+inputs = click.option("--inputs", cls=InputOptions, hidden=True, expose_value=False)
 researchers = click.option(
-    "--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this one; repeatable."
+    "--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this researcher; repeatable."
 )
-where = _shared(
-    readings,
-    researchers,
-    click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model."),
+model = click.option(
+    "--model", "--mind", "mind", metavar="MODEL", help="Model to use: `extractive` or `provider:model`."
 )
+where = _shared(inputs, researchers, model)
 limits = _shared(
     click.option(
-        "--depth", type=click.Choice(DEPTHS), default="balanced", show_default=True, help="How long to go on."
+        "--depth", type=click.Choice(DEPTHS), default="balanced", show_default=True, help="How thoroughly to search."
     ),
-    click.option("--budget", type=click.IntRange(min=1000), metavar="TOKENS", help="At most so many tokens."),
-    click.option("--max-iterations", type=click.IntRange(1, 20), metavar="N", help="At most so many rounds."),
-    click.option("--max-sources", type=click.IntRange(min=1), metavar="N", help="At most so many documents fetched."),
+    click.option("--budget", type=click.IntRange(min=1000), metavar="TOKENS", help="Maximum number of tokens."),
+    click.option("--max-iterations", type=click.IntRange(1, 20), metavar="N", help="Maximum number of rounds."),
+    click.option("--max-sources", type=click.IntRange(min=1), metavar="N", help="Maximum number of documents."),
     click.option("--source-filter", metavar="DOMAINS", help="Only these domains or suffixes: .gov,.edu"),
 )
 

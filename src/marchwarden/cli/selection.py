@@ -1,13 +1,18 @@
-"""Who is asked: which researchers a command line means, one alone or several behind a PI, now or again from a trace."""
+"""Which researchers a command line means: one alone or several behind a PI, new or rebuilt from a trace."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.researchers.registry import ResearcherSpec
+from marchwarden.core.inputs import Inputs
+from marchwarden.researchers.registry import researcher_spec, researcher_specs
+from marchwarden.researchers.selected import SelectedResearcher
+from marchwarden.researchers.spec import BuildContext
 
 if TYPE_CHECKING:
+    from marchwarden.fetching import RequestGate
+    from marchwarden.loop.investigator import Investigator
     from marchwarden.loop.recorded import RecordedResearcher
     from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.orchestrator.pi import PrincipalInvestigator
@@ -17,102 +22,132 @@ if TYPE_CHECKING:
     from marchwarden.storage.record import RunHeader
     from marchwarden.storage.store import Store
 
-BUILT_IN = ("files", "database", "web", "arxiv")
-OUTSIDE = ("web", "arxiv")
-SEARCH_SERVICES = ("TAVILY_API_KEY", "MARCHWARDEN_SEARXNG_URL")
-
 
 @dataclass(frozen=True)
 class Selection:
-    """What the command line said: names and a mind, if any, and the folders and databases to read."""
+    """What the command line says: researchers by name, inputs to read, and a model, all optional."""
 
     names: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    databases: tuple[str, ...] = ()
+    inputs: Inputs = field(default_factory=Inputs)
     mind: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse here what a child process could only die of."""
+        """Raise `InvalidInput` for inputs that do not fit the names or do not exist."""
         from marchwarden.errors import InvalidInput
 
-        for name, given, option in (("files", self.folders, "--files"), ("database", self.databases, "--db")):
-            if self.names and given and name not in self.names:
-                raise InvalidInput(f"{option} is for --researcher {name}: add it, or leave out {option}")
-            if name in self.names and not given:
-                raise InvalidInput(f"there is nothing for the {name} researcher to read: say what with {option} PATH")
-        for folder in self.folders:
-            if not Path(folder).exists():
-                raise InvalidInput(f"there is no folder or file {folder!r}: give --files a path that exists")
+        for spec in researcher_specs().values():
+            for option in spec.inputs:
+                values, flag = self.inputs[option.name], option.flag
+                if self.names and values and spec.kind not in self.names:
+                    raise InvalidInput(f"{flag} is for --researcher {spec.kind}: add it, or leave out {flag}")
+                if option.is_required and not values and spec.kind in (*self.names, *self._kinds_given()):
+                    raise InvalidInput(f"the {spec.kind} researcher has nothing to read: add {flag} {option.metavar}")
+                for value in values if option.must_exist else ():
+                    if not Path(value).exists():
+                        raise InvalidInput(f"there is no folder or file {value!r}: give {flag} a path that exists")
 
-    def researcher(self, settings: "Settings", kept: Path, *, in_process: bool) -> "Researcher":
-        """The only one meant, or a PI over all of them."""
-        posts, registered = [*self._posts(settings)], self._registered(settings)
-        if len(posts) == 1 and not registered:
-            return (
-                posts[0].in_process(settings, kept, self.mind)
-                if in_process
-                else posts[0].child(settings, kept, self.mind)
-            )
-        return self._pi(settings, kept, self.members(settings, kept, in_process=in_process))
-
-    def members(self, settings: "Settings", kept: Path, *, in_process: bool) -> "list[Member]":
-        """Everybody meant."""
-        posts, registry = self._posts(settings), _registry(settings)
-        found = [post.member(settings, kept, self.mind, in_process=in_process) for post in posts]
-        return found + [registry.member(name) for name in self._registered(settings)]
-
-    def _registered(self, settings: "Settings") -> list[str]:
-        registry = _registry(settings)
-        _refuse_unknown(self.names, registry)
-        return [name for name in registry.entries if not self.names or name in self.names]
-
-    def _posts(self, settings: "Settings") -> Iterator[ResearcherSpec]:
-        """Files and databases where they are given. Going outside is for who names it, pays for a search service, or
-        gives nothing to read here: a question about one's own files is not sent to strangers unasked.
-        """
-        given = bool(self.folders or self.databases)
-        outside = not given or any(settings.environ.get(name) for name in SEARCH_SERVICES)
-        if self.folders:
-            yield ResearcherSpec("files", "files", folders=self.folders)
-        for number, database in enumerate(self.databases, 1):
-            yield ResearcherSpec("database" if number == 1 else f"database-{number}", "database", database=database)
-        for name in OUTSIDE:
-            if name in self.names or (outside and not self.names):
-                yield ResearcherSpec(name, name)
-
-    def _pi(self, settings: "Settings", kept: Path, members: "list[Member]") -> "PrincipalInvestigator":
+    def researcher(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "Researcher":
+        """Return the only researcher selected, or a PI over all of them."""
+        selected, registered = self.selected(settings), self._registered(settings)
+        if len(selected) == 1 and not registered:
+            start = selected[0].in_process if in_process else selected[0].child
+            return start(settings, trace_dir, self.mind)
         from marchwarden.minds.select import select_mind
 
-        return _led_by(select_mind(self.mind, settings.environ), members, settings, kept)
+        mind = select_mind(self.mind, settings.environ)
+        return _lead(mind, self.members(settings, trace_dir, in_process=in_process), settings, trace_dir)
+
+    def members(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "list[Member]":
+        """Return every researcher selected, for a PI."""
+        found = [each.member(settings, trace_dir, self.mind, in_process=in_process) for each in self.selected(settings)]
+        return found + self.registered_members(settings)
+
+    def registered_members(self, settings: "Settings") -> "list[Member]":
+        """Return the researchers of `researchers.toml` that are selected."""
+        registry = _external(settings)
+        return [registry.member(name) for name in self._registered(settings)]
+
+    def selected(self, settings: "Settings") -> list[SelectedResearcher]:
+        """Return the researchers to build."""
+        return [*self._selected(settings)]
+
+    def _selected(self, settings: "Settings") -> Iterator[SelectedResearcher]:
+        """Yield researchers with inputs where these are given. Others call services outside: they are asked if the
+        user names them, sets up a search service, or gives nothing to read. A question about one's own files is not
+        sent to strangers.
+        """
+        specs = researcher_specs().values()
+        opted_in = any(settings.environ.get(name) for spec in specs for name in spec.opt_in)
+        outside = not self.inputs or opted_in
+        for spec in specs:
+            inputs = spec.own_inputs(self.inputs)
+            split = next((option for option in spec.inputs if option.one_member_each and inputs[option.name]), None)
+            if split:
+                for number, value in enumerate(inputs[split.name], 1):
+                    name = spec.kind if number == 1 else f"{spec.kind}-{number}"
+                    yield SelectedResearcher(name, spec, inputs.having(split.name, [value]))
+            elif inputs or spec.kind in self.names or (outside and not self.names and not spec.needed_options()):
+                yield SelectedResearcher(spec.kind, spec, inputs)
+
+    def _kinds_given(self) -> set[str]:
+        return {kind for kind, spec in researcher_specs().items() if spec.own_inputs(self.inputs)}
+
+    def _registered(self, settings: "Settings") -> list[str]:
+        external = _external(settings).entries
+        _refuse_unknown(self.names, (*researcher_specs(), *external))
+        return [name for name in external if not self.names or name in self.names]
 
 
 def rebuild_from_trace(
-    opening: "RunHeader", settings: "Settings", kept: Path, mind: str | None = None
+    opening: "RunHeader", settings: "Settings", trace_dir: Path, mind: str | None = None
 ) -> "RecordedResearcher":
-    """The researcher of an earlier run, as its trace describes it, with its own mind or with another."""
+    """Rebuild the researcher of an earlier run from its trace, with its own model or another one."""
     from marchwarden.minds.select import mind_from_trace, select_mind
 
-    thinking = select_mind(mind, settings.environ) if mind else mind_from_trace(opening.model_id, settings.environ)
+    chosen = select_mind(mind, settings.environ) if mind else mind_from_trace(opening.model_id, settings.environ)
     if opening.source != "pi":
-        return ResearcherSpec.again(opening.researcher, opening.settings, settings, kept, thinking)
+        return rebuild_researcher(opening.researcher, opening.settings, settings, trace_dir, chosen)
     from marchwarden.orchestrator.external import REGISTERED
     from marchwarden.orchestrator.offline import recorded_members
     from marchwarden.orchestrator.roster import Member
 
-    registry, members = _registry(settings), []
+    registry, members = _external(settings), []
     for each in recorded_members(opening.settings):
         if each.settings.get("kind") == REGISTERED:
             members.append(registry.member(each.name))
         else:
-            source = each.settings.get("source")
-            described = source if isinstance(source, dict) else {}
-            post = ResearcherSpec.again(str(each.settings.get("kind")), described, settings, kept, thinking)
-            members.append(Member(each.name, each.purpose, post, each.scope, each.given, each.settings))
-    return _led_by(thinking, members, settings, kept)
+            kind, described = member_source(each.settings)
+            built = rebuild_researcher(kind, described, settings, trace_dir, chosen)
+            members.append(Member(each.name, each.purpose, built, each.scope, each.given, each.settings))
+    return _lead(chosen, members, settings, trace_dir)
+
+
+def rebuild_researcher(
+    kind: str,
+    described: Mapping[str, object],
+    settings: "Settings",
+    trace_dir: "Path | Store",
+    mind: "Mind",
+    gate: "RequestGate | None" = None,
+) -> "Investigator":
+    """Build a researcher of this kind with the source that a trace describes."""
+    from marchwarden.errors import MalformedTrace
+    from marchwarden.storage.store import Store
+
+    spec = researcher_spec(kind)
+    if spec is None:
+        raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
+    return spec.from_trace(described, BuildContext(settings, Store.at(trace_dir, settings.environ), mind, gate))
+
+
+def member_source(member_settings: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
+    """Return the kind of a PI's member and the description of its source, from a trace."""
+    source = member_settings.get("source")
+    return str(member_settings.get("kind")), source if isinstance(source, dict) else {}
 
 
 def rebuild_run_offline(store: "Store", opening: "RunHeader", mind: "Mind", embedded: "Mind") -> "RecordedResearcher":
-    """The researcher of an earlier run with nothing behind it, for a rerun."""
+    """Rebuild the researcher of an earlier run without its source, to rerun it from the trace."""
     if opening.source == "pi":
         from marchwarden.orchestrator.offline import rebuild_pi_offline
 
@@ -122,25 +157,25 @@ def rebuild_run_offline(store: "Store", opening: "RunHeader", mind: "Mind", embe
     return rebuild_offline(store, opening, mind, embedded)
 
 
-def _registry(settings: "Settings") -> "ExternalRegistry":
+def _external(settings: "Settings") -> "ExternalRegistry":
     from marchwarden.orchestrator.external import ExternalRegistry
 
     return ExternalRegistry.load(settings.researchers, settings.environ)
 
 
-def _led_by(mind: "Mind", members: "list[Member]", settings: "Settings", kept: Path) -> "PrincipalInvestigator":
+def _lead(mind: "Mind", members: "list[Member]", settings: "Settings", trace_dir: Path) -> "PrincipalInvestigator":
     from marchwarden.minds.select import extractive_mind
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Roster
     from marchwarden.storage.store import Store
 
-    store, embedded = Store.at(kept, settings.environ), extractive_mind(settings.environ)
+    store, embedded = Store.at(trace_dir, settings.environ), extractive_mind(settings.environ)
     return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded)
 
 
-def _refuse_unknown(names: tuple[str, ...], registry: "ExternalRegistry") -> None:
+def _refuse_unknown(names: tuple[str, ...], known: tuple[str, ...]) -> None:
     from marchwarden.errors import InvalidInput
 
     for name in names:
-        if name not in (*BUILT_IN, *registry.entries):
+        if name not in known:
             raise InvalidInput(f"there is no researcher {name!r}; `marchwarden researchers` lists them")

@@ -1,6 +1,6 @@
-"""Origins: which source could have fetched what a run cites, built again from what its trace says of it.
+"""Find the source that can fetch a citation again, rebuilt from the trace.
 
-Built beside nothing that was kept: no page from memory, no paper from the library. Whoever asks here really looks.
+It reads no stored copies: no cached page, no paper of the library.
 """
 
 import json
@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.researchers.registry import ResearcherSpec
+from marchwarden.cli.selection import member_source
+from marchwarden.researchers.registry import researcher_spec, researcher_specs
+from marchwarden.researchers.spec import BuildContext
 
 if TYPE_CHECKING:
     from marchwarden.contract import Citation
@@ -18,13 +20,10 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
     from marchwarden.storage.record import RunHeader
 
-_ARXIV = re.compile(r"arxiv\s*:|https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/", re.IGNORECASE)
-_WEB = re.compile(r"https?://|doi\s*:", re.IGNORECASE)
-
 
 @dataclass(frozen=True)
 class Origin:
-    """A kind of researcher, and what its trace says about its source."""
+    """A kind of researcher, and what the trace says about its source."""
 
     kind: str
     described: Mapping[str, object]
@@ -36,15 +35,15 @@ class Origin:
 
 @dataclass(frozen=True)
 class SourceResolver:
-    """The sources of one run, each built once. `beside` is an empty folder that lasts as long as they do."""
+    """The sources of one run, each built once. `scratch` is an empty folder that exists as long as they do."""
 
     opening: "RunHeader"
     settings: "Settings"
-    beside: Path
+    scratch: Path
     _built: dict[str, "Source"] = field(default_factory=dict)
 
     def __call__(self, citation: "Citation") -> "Source":
-        """The source of a citation; raises a `MarchwardenError` that says why there is none here."""
+        """Return the source of a citation. Raises a `MarchwardenError` that says why there is none."""
         from marchwarden.errors import InvalidInput
 
         origin = next(self._candidates(citation), None)
@@ -52,11 +51,11 @@ class SourceResolver:
             who = citation.researcher or citation.source
             raise InvalidInput(f"only {who}, who is not one of ours, knows where this is")
         if origin.key not in self._built:
-            self._built[origin.key] = self._source(origin)
+            self._built[origin.key] = self._build(origin)
         return self._built[origin.key]
 
     def _candidates(self, citation: "Citation") -> Iterator[Origin]:
-        """Of a PI's run those members that found it, or whoever reads such a place: what strangers cite, too."""
+        """Yield the members of a PI that found it, then a kind that reads such locators, whoever cited them."""
         if self.opening.source != "pi":
             yield Origin(self.opening.researcher, self.opening.settings)
             return
@@ -65,47 +64,28 @@ class SourceResolver:
 
         names = (citation.researcher or "").split(", ")
         for member in recorded_members(self.opening.settings):
-            if member.name in names and (kind := member.settings.get("kind")) != REGISTERED:
-                source = member.settings.get("source")
-                yield Origin(str(kind), source if isinstance(source, dict) else {})
-        if _ARXIV.match(citation.locator):
-            yield Origin("arxiv", {})
-        elif _WEB.match(citation.locator):
-            yield Origin("web", {})
+            if member.name in names and member.settings.get("kind") != REGISTERED:
+                yield Origin(*member_source(member.settings))
+        if kind := _kind_for(citation.locator):
+            yield Origin(kind, {})
 
-    def _source(self, origin: Origin) -> "Source":
+    def _build(self, origin: Origin) -> "Source":
+        from marchwarden.errors import MalformedTrace
         from marchwarden.minds.extractive import ExtractiveMind
+        from marchwarden.storage.store import Store
 
-        described = _still_there(origin)
-        source = ResearcherSpec.again(origin.kind, described, self.settings, self.beside, ExtractiveMind()).source
-        if origin.kind == "arxiv":
-            _without_library(source, self.beside)
-        return source
-
-
-def _still_there(origin: Origin) -> Mapping[str, object]:
-    """What a source was given, as far as it exists: a folder that was deleted is gone, and not a mistake of ours."""
-    from marchwarden.contract import GapCategory
-    from marchwarden.errors import SourceError
-
-    match origin.kind, origin.described:
-        case "files", {"folders": [*folders]}:
-            paths = [str(each.get("path")) if isinstance(each, Mapping) else "" for each in folders]
-            left = [each for each, path in zip(folders, paths, strict=True) if Path(path).exists()]
-            if left or not folders:
-                return {**origin.described, "folders": left}
-            gone = ", ".join(paths)
-        case "database", {"database": str(address)} if "://" not in address and not Path(address).exists():
-            gone = str(origin.described.get("shown"))
-        case _:
-            return origin.described
-    raise SourceError(f"there is no {gone} any more", GapCategory.SOURCE_NOT_FOUND)
+        spec = researcher_spec(origin.kind)
+        if spec is None:
+            raise MalformedTrace(f"this run was made by a researcher unknown here: {origin.kind!r}")
+        store = Store.at(self.scratch, self.settings.environ)
+        return spec.source_to_recheck(origin.described, BuildContext(self.settings, store, ExtractiveMind()))
 
 
-def _without_library(source: "Source", beside: Path) -> None:
-    """A paper that somebody keeps says nothing about what arXiv has; its turns stay those of everybody."""
-    from marchwarden.researchers.arxiv.library import Library
-    from marchwarden.researchers.arxiv.tools import ArxivSource
-
-    if isinstance(source, ArxivSource):
-        source.library = Library(beside / "library")
+def _kind_for(locator: str) -> str:
+    """Return the kind whose pattern matches most of the locator: arxiv.org is on the web, too."""
+    matches = {
+        kind: match.end()
+        for kind, spec in researcher_specs().items()
+        if spec.locators and (match := re.match(spec.locators, locator, re.IGNORECASE))
+    }
+    return max(matches, key=lambda kind: matches[kind], default="")

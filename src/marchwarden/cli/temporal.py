@@ -1,6 +1,5 @@
-"""Asking the fleet from the command line: the same questions and answers, the work done by workers somewhere."""
+"""Run questions on the workers of a Temporal server instead of in this process."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from marchwarden.temporal.messages import FleetMember
 
 BATCH_AT_ONCE = 1000
-"""Questions of a batch that wait for their answers at once; the fleet says how many of them are worked on."""
+"""Questions of a batch that wait at the same time; the fleet decides how many of them are worked on."""
 
 
 def engine_at(address: str, settings: "Settings") -> "TemporalConnection":
@@ -31,44 +30,49 @@ def engine_at(address: str, settings: "Settings") -> "TemporalConnection":
 
 
 def fleet_ask(
-    choice: "Selection",
+    selection: "Selection",
     settings: "Settings",
-    kept: Path,
     address: str,
     request: "ResearchRequest",
     trace_id: str | None,
 ) -> "Callable[[ProgressSink], Awaitable[ResearchResult]]":
     engine = engine_at(address, settings)
-    members = fleet_members(choice, settings, kept)
+    members = fleet_members(selection, settings)
 
     async def work(sink: "ProgressSink") -> "ResearchResult":
         from marchwarden.temporal.researcher import TemporalResearcher, new_id
 
-        asked = TemporalResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+        asked = TemporalResearcher(await engine.connect(), members, selection.mind, engine.heartbeat_sec)
         return await asked.run_request(request, new_id(trace_id), progress=sink)
 
     return work
 
 
-async def fleet_batch(choice: "Selection", settings: "Settings", kept: Path, address: str, work: "Batch") -> None:
-    """All questions at once: it is the fleet that takes them a few at a time. Begun again, it finds its own runs."""
+async def fleet_batch(selection: "Selection", settings: "Settings", address: str, work: "Batch") -> None:
+    """Submit all questions; the fleet takes a few at a time. A repeated batch finds its earlier runs."""
     from marchwarden.temporal.researcher import TemporalResearcher
 
     engine = engine_at(address, settings)
-    members = fleet_members(choice, settings, kept)
-    asked = TemporalResearcher(await engine.connect(), members, choice.mind, engine.heartbeat_sec)
+    members = fleet_members(selection, settings)
+    asked = TemporalResearcher(await engine.connect(), members, selection.mind, engine.heartbeat_sec)
     with work.names() as named:
         await work.run(asked, BATCH_AT_ONCE, named)
 
 
-def fleet_members(choice: "Selection", settings: "Settings", kept: Path) -> "list[FleetMember]":
-    """Everybody meant, as a worker can build them again."""
-    from marchwarden.orchestrator.external import REGISTERED
+def fleet_members(selection: "Selection", settings: "Settings") -> "list[FleetMember]":
+    """Return everything that is selected, described so that a worker can build it."""
+    from marchwarden.minds.select import select_mind
     from marchwarden.temporal.messages import FleetMember
 
-    found = []
-    for each in choice.members(settings, kept, in_process=True):
-        said = str(each.settings.get("kind"))
-        kind = each.name if said == REGISTERED else said
-        found.append(FleetMember(each.name, kind, each.purpose, list(each.scope), each.given, dict(each.settings)))
-    return found
+    # Refuses here a model that no worker can use.
+    select_mind(selection.mind, settings.environ)
+    members = [
+        FleetMember(each.name, spec.kind, spec.purpose, list(spec.scope), each.is_given, dict(each.describe(settings)))
+        for each in selection.selected(settings)
+        for spec in (each.spec,)
+    ]
+    registered = [
+        FleetMember(each.name, each.name, each.purpose, list(each.scope), each.given, dict(each.settings))
+        for each in selection.registered_members(settings)
+    ]
+    return members + registered

@@ -1,119 +1,78 @@
-"""The posts of the built-in researchers: each filled in this process, by a child of its own, or again from a trace."""
+"""The kinds of researcher: the built-in ones, and those that other packages add as entry points.
 
+    [project.entry-points."marchwarden.researchers"]
+    rss = "my_package.spec:SPEC"
+
+A package that cannot be used costs one line in the log, never a command.
+"""
+
+import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from marchwarden.core.kinds import BUILT_IN, RESERVED, entry_points
+from marchwarden.researchers.spec import ResearcherSpec
 
 if TYPE_CHECKING:
-    from marchwarden.fetching import RequestGate
-    from marchwarden.loop.investigator import Investigator
-    from marchwarden.mcp.client import RemoteResearcher
-    from marchwarden.orchestrator.roster import Member
-    from marchwarden.protocols import Mind
-    from marchwarden.settings import Settings
-    from marchwarden.storage.store import Store
+    from importlib.metadata import EntryPoint
+
+_log: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class ResearcherSpec:
-    """One built-in researcher as the command line means it: its kind, and what it is given to read."""
+def researcher_specs() -> Mapping[str, ResearcherSpec]:
+    """Return the spec of every kind, the built-in ones first."""
+    return _load(tuple(sys.path))
 
-    name: str
-    kind: str
-    folders: tuple[str, ...] = ()
-    database: str = ""
 
-    def in_process(self, settings: "Settings", kept: Path, mind: str | None) -> "Investigator":
-        from marchwarden.minds.select import select_mind
-        from marchwarden.storage.store import Store
+def researcher_spec(kind: str) -> ResearcherSpec | None:
+    """Return the spec of one kind. A built-in kind loads without the others."""
+    return _built_in(kind) if kind in BUILT_IN else researcher_specs().get(kind)
 
-        thinking, store = select_mind(mind, settings.environ), Store.at(kept, settings.environ)
-        match self.kind:
-            case "files":
-                from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher(*self.folders, mind=thinking, trace_dir=store, index_dir=settings.index_dir)
-            case "database":
-                from marchwarden.researchers.database import DatabaseResearcher
+def _built_in(kind: str) -> ResearcherSpec:
+    spec: ResearcherSpec = import_module(f"marchwarden.researchers.{kind}.spec").SPEC
+    return spec
 
-                return DatabaseResearcher(self.database, environ=settings.environ, mind=thinking, trace_dir=store)
-        return ResearcherSpec.again(self.kind, {}, settings, store, thinking)
 
-    @staticmethod
-    def again(
-        kind: str,
-        described: Mapping[str, object],
-        settings: "Settings",
-        kept: "Path | Store",
-        mind: "Mind",
-        gate: "RequestGate | None" = None,
-    ) -> "Investigator":
-        """The researcher of a kind, with the sources a trace describes."""
-        from marchwarden.errors import MalformedTrace
-        from marchwarden.storage.store import Store
+@lru_cache(maxsize=1)
+def _load(_path: tuple[str, ...]) -> Mapping[str, ResearcherSpec]:
+    """Load every kind. What is installed depends on the import path, so it is the key of the cache."""
+    specs = {kind: _built_in(kind) for kind in BUILT_IN}
+    for entry in entry_points():
+        try:
+            spec = _third_party(entry, specs)
+        except Exception as error:  # noqa: BLE001 - a package of other people may raise anything while it is imported
+            _log.error(
+                "the researcher %s of the package %s is ignored: %s", entry.name, _package(entry), _reason(error)
+            )
+        else:
+            specs[spec.kind] = spec
+    return specs
 
-        store = Store.at(kept, settings.environ)
-        match kind:
-            case "files":
-                from marchwarden.researchers.files import FilesResearcher
 
-                return FilesResearcher.again(described, mind=mind, trace_dir=store, index_dir=settings.index_dir)
-            case "database":
-                from marchwarden.researchers.database import DatabaseResearcher
+def _third_party(entry: "EntryPoint", specs: Mapping[str, ResearcherSpec]) -> ResearcherSpec:
+    if entry.name in specs or entry.name in RESERVED:
+        raise ValueError("this name is taken")
+    spec = entry.load()
+    if not isinstance(spec, ResearcherSpec):
+        raise TypeError(f"{entry.value} is no ResearcherSpec")
+    if spec.kind != entry.name:
+        raise ValueError(f"its kind is {spec.kind!r}, but the entry point is called {entry.name!r}")
+    others = [option for each in specs.values() for option in each.inputs]
+    taken = {other.name for other in others} | {other.flag for other in others}
+    for option in spec.inputs:
+        if option.name in taken or option.flag in taken:
+            raise ValueError(f"another researcher has the option {option.flag} or the input {option.name}")
+    return replace(spec, package=_package(entry))
 
-                return DatabaseResearcher.again(described, mind=mind, trace_dir=store, environ=settings.environ)
-            case "web":
-                from marchwarden.researchers.web import WebResearcher
 
-                return WebResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
-            case "arxiv":
-                from marchwarden.researchers.arxiv import ArxivResearcher
+def _package(entry: "EntryPoint") -> str:
+    return entry.dist.name if entry.dist else entry.value
 
-                return ArxivResearcher(settings.environ, mind=mind, trace_dir=store, gate=gate)
-        raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
 
-    def child(self, settings: "Settings", kept: Path, mind: str | None) -> "RemoteResearcher":
-        """An MCP server of its own. What the child could only die of is refused here."""
-        from marchwarden.logs.setup import speaks_on_stderr
-        from marchwarden.mcp.client import RemoteResearcher
-        from marchwarden.minds.select import select_mind
-        from marchwarden.storage.store import Store
-
-        select_mind(mind, settings.environ)
-        self._refuse_unusable(settings)
-        folders = [argument for folder in self.folders for argument in ("--files", folder)]
-        command = [sys.executable, "-m", f"marchwarden.researchers.{self.kind}", *folders]
-        # By the environment: a password in the URL is nothing for the list of processes.
-        given = {"MARCHWARDEN_DB": self.database} if self.database else {}
-        place = Path(Store.at(kept, settings.environ).place)
-        env = {**settings.for_child(place, mind), **given}
-        return RemoteResearcher.stdio(command, env, errlog=sys.stderr if speaks_on_stderr() else None)
-
-    def member(self, settings: "Settings", kept: Path, mind: str | None, *, in_process: bool) -> "Member":
-        from importlib import import_module
-
-        from marchwarden.orchestrator.roster import Member
-
-        investigator = self.in_process(settings, kept, mind)
-        agent = import_module(f"marchwarden.researchers.{self.kind}.agent")
-        return Member(
-            self.name,
-            agent.PURPOSE,
-            investigator if in_process else self.child(settings, kept, mind),
-            scope=getattr(agent, "SCOPE", ()),
-            given=self.kind in {"files", "database"},
-            settings={"kind": self.kind, "source": investigator.source.settings},
-        )
-
-    def _refuse_unusable(self, settings: "Settings") -> None:
-        match self.kind:
-            case "database":
-                from marchwarden.researchers.database.location import Database
-
-                Database.at(self.database, settings.environ)
-            case "web" | "arxiv":
-                from marchwarden.fetching import AllowedHosts
-
-                AllowedHosts.parsed(settings.environ.get("MARCHWARDEN_ALLOW_HOSTS", ""))
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

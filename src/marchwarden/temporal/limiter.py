@@ -33,8 +33,6 @@ SENT_SEC: Final = 0.1
 MARGIN: Final = 1.1
 """Factor on the time a permit is held, because requests take different times to arrive."""
 DOLLARS: Final = "dollars"
-SEQUENTIAL: Final = frozenset({"arxiv"})
-"""Services that require a pause after each finished request."""
 _LIMIT: Final = re.compile(r"(?P<name>[a-z][a-z0-9-]*)=(?P<most>\d+(?:\.\d+)?)/(?P<seconds>[\d.]+)?(?P<unit>s|day)")
 
 
@@ -47,7 +45,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Limits:
+class RateLimits:
     """Request rates per service and the daily spending limit."""
 
     rates: Mapping[str, Rate] = field(default_factory=dict)
@@ -75,9 +73,11 @@ class Limiter:
     """Asks the limits of the fleet for permits."""
 
     client: Client
-    limits: Limits
+    limits: RateLimits
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Service names by host."""
+    one_at_a_time: frozenset[str] = frozenset()
+    """Services that require a pause after each finished request."""
     _handles: dict[str, WorkflowHandle[Limit, None]] = field(default_factory=dict)
     _tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
@@ -93,7 +93,7 @@ class Limiter:
         held = rate.seconds * MARGIN
         wanted = Take(permit, rate.most, LEASE_SEC + rate.seconds)
         await self._ask_limit(name, lambda limit: limit.execute_update(Limit.take, wanted))
-        returning = None if name in SEQUENTIAL else self._later(name, GiveBack(permit, held))
+        returning = None if name in self.one_at_a_time else self._later(name, GiveBack(permit, held))
         try:
             yield
         finally:

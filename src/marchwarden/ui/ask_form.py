@@ -1,10 +1,11 @@
 """Wishes: what a person filled in, as a request that is checked. Knows forms as pairs of text, no HTML."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from marchwarden.contract import ResearchRequest
+from marchwarden.core.inputs import Inputs
 from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
 from marchwarden.orchestrator.offline import recorded_members
@@ -12,22 +13,34 @@ from marchwarden.orchestrator.pi import NAME as PI
 from marchwarden.storage.record import RunHeader
 
 Form = Mapping[str, Sequence[str]]
+ReadInputs = Callable[[str, Mapping[str, object]], Inputs]
+"""Returns the inputs of a researcher from its kind and what a trace says about its source."""
 _MOST_DIGITS: Final = 9
 
 
 @dataclass(frozen=True)
+class InputField:
+    """A field of the form for something that one kind of researcher reads, one value per line."""
+
+    kind: str
+    name: str
+    label: str
+    example: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
 class AskForm:
-    """A question, and whom to ask: by name, or whoever reads these folders and databases. Hashable, to be kept by."""
+    """A question, the researchers to ask by name, and the inputs to read. Hashable."""
 
     request: ResearchRequest
     researchers: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    databases: tuple[str, ...] = ()
+    inputs: Inputs = field(default_factory=Inputs)
     mind: str | None = None
 
     @classmethod
-    def of(cls, form: Form) -> Self:
-        """What the form says. Raises `InvalidInput` with the line to show beside it."""
+    def of(cls, form: Form, fields: Sequence[InputField] = ()) -> Self:
+        """Parse a form. Raises `InvalidInput` with the line to show next to it."""
         budget = _number(form, "budget", "the budget")
         given = {"token_budget": budget, "source_filter": _text(form, "source_filter") or None}
         constraints = {name: value for name, value in given.items() if value is not None}
@@ -39,12 +52,12 @@ class AskForm:
                 **({"constraints": constraints} if constraints else {}),
             }
         )
-        folders, databases = _lines(form, "folders"), _lines(form, "databases")
+        inputs = Inputs.of({each.name: _lines(form, each.name) for each in fields})
         named = tuple(dict.fromkeys(form.get("researcher", ())))
-        reading = (*(("files",) if folders else ()), *(("database",) if databases else ()))
-        # Whoever ticks somebody besides giving something to read wants both.
-        researchers = (*named, *reading) if named else ()
-        return cls(request, researchers, folders, databases, _text(form, "mind") or None)
+        readers = dict.fromkeys(each.kind for each in fields if inputs[each.name])
+        # A ticked researcher is asked in addition to those with inputs.
+        researchers = tuple(dict.fromkeys((*named, *readers))) if named else ()
+        return cls(request, researchers, inputs, _text(form, "mind") or None)
 
 
 def _text(form: Form, name: str) -> str:
@@ -65,49 +78,37 @@ def _number(form: Form, name: str, called: str) -> int | None:
     return int(text)
 
 
-def asked_again(opening: RunHeader) -> Form:
-    """The form as it was when this run was asked, as far as its trace says."""
+def asked_again(opening: RunHeader, fields: Sequence[InputField], read_inputs: ReadInputs) -> Form:
+    """Return the form of an earlier run, as far as its trace tells."""
     request = opening.request
     given = request.constraints.model_dump(exclude_unset=True) if request.constraints else {}
-    sources = [*_described(opening)]
+    members = [*_members(opening)]
+    inputs = [read_inputs(each.kind, each.source) for each in members]
     return {
         "question": [request.question],
         "context": [request.context or ""],
         "depth": [request.depth],
         "budget": [str(given.get("token_budget", ""))],
         "source_filter": [str(given.get("source_filter") or "")],
-        "folders": ["\n".join(each.where for each in sources if each.kind == "files")],
-        "databases": ["\n".join(each.where for each in sources if each.kind == "database")],
-        "researcher": [each.name for each in sources if each.kind not in {"files", "database"}],
+        **{each.name: ["\n".join(value for read in inputs for value in read[each.name])] for each in fields},
+        "researcher": [each.name for each, read in zip(members, inputs, strict=True) if not read],
         "mind": [opening.model_id],
     }
 
 
 @dataclass(frozen=True)
-class _Described:
+class _RecordedSource:
     kind: str
     name: str
-    where: str = ""
+    source: Mapping[str, object]
 
 
-def _described(opening: RunHeader) -> Iterator[_Described]:
-    """Who was asked, and what each was given to read."""
+def _members(opening: RunHeader) -> Iterator[_RecordedSource]:
+    """Yield the researchers of an earlier run, with the description of what each had to read."""
     if opening.source != PI:
-        yield from _reading(opening.researcher, opening.researcher, opening.settings)
+        yield _RecordedSource(opening.researcher, opening.researcher, opening.settings)
         return
     for member in recorded_members(opening.settings):
         source = member.settings.get("source")
         kind = str(member.settings.get("kind", ""))
-        yield from _reading(kind, member.name, source if isinstance(source, Mapping) else {})
-
-
-def _reading(kind: str, name: str, source: Mapping[str, object]) -> Iterator[_Described]:
-    match kind, source:
-        case "files", {"folders": [*folders]}:
-            for folder in folders:
-                if isinstance(folder, Mapping):
-                    yield _Described(kind, name, str(folder.get("path", "")))
-        case "database", {"database": str(address)}:
-            yield _Described(kind, name, address)
-        case _:
-            yield _Described(kind, name)
+        yield _RecordedSource(kind, member.name, source if isinstance(source, Mapping) else {})

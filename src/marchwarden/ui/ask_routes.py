@@ -48,14 +48,16 @@ class AskRoutes:
 
     async def front(self, request: Request) -> Response:
         again = request.query_params.get("again")
-        filled = asked_again(await self._opening(again)) if again else {}
-        return await self._front(filled)
+        if not again:
+            return await self._front({})
+        opening = await self._opening(again)
+        return await self._front(asked_again(opening, self._house.fields, self._house.read_inputs))
 
     async def ask(self, request: Request) -> Response:
         """Begin, and go to where it is seen; or the form once more, with what must be mended."""
         form = await _form(request)
         try:
-            wish = AskForm.of(form)
+            wish = AskForm.of(form, self._house.fields)
             researcher = await to_thread.run_sync(self._house.build, wish)
             job = self._desk.take(wish.request.question, _name(researcher), partial(_research, researcher, wish))
         except InvalidInput as error:
@@ -103,7 +105,8 @@ class AskRoutes:
     async def _front(self, filled: Form, wrong: str = "", status: int = 200) -> Response:
         latest = await to_thread.run_sync(self._latest)
         house = self._house
-        return HTMLResponse(front(filled, house.names, self._desk.under_way(), latest, wrong, house.notice), status)
+        going = self._desk.under_way()
+        return HTMLResponse(front(filled, house.fields, house.names, going, latest, wrong, house.notice), status)
 
     def _latest(self) -> list[RunSummary]:
         found = self._shelf.runs()

@@ -1,4 +1,4 @@
-"""The command that measures: a suite's questions put to a researcher, its answers held against what is known."""
+"""`marchwarden eval`: ask the questions of a suite and compare the answers with the known ones."""
 
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.contract import ResearchResult
+    from marchwarden.core.inputs import Inputs
     from marchwarden.evaluation.report import Report
     from marchwarden.evaluation.run import ResultsFile
     from marchwarden.evaluation.suite import Suite, SuiteQuestion
@@ -21,29 +22,37 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 
-@click.command("eval")
+@click.command("eval", cls=options.InputCommand)
 @click.argument("suite_name", metavar="SUITE")
-@click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Who is asked; files if not said.")
-@click.option("--mind", metavar="MIND", help="Who decides: extractive, or provider:model.")
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only so many of the questions.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which sample; the same seed, the same questions.")
-@click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at once.")
+@options.inputs
+@click.option(
+    "--researcher", "researchers", multiple=True, metavar="NAME", help="Researcher to measure; default: files."
+)
+@options.model
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Ask only this many questions.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at the same time."
+)
 @click.option(
     "--out",
     "-o",
     "results",
     type=click.Path(path_type=Path),
-    help="Keep the results there, a line each; finished ones are not asked again.",
+    help="Results file, one line per answer; answered questions are skipped.",
 )
-@click.option("--compare", "other", type=click.Path(path_type=Path, exists=True), help="Results of an earlier run.")
-@click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write the report as a page there.")
-@options.as_json("The report as JSON on stdout.")
-@click.option("--gate", "is_gated", is_flag=True, help="Exit 1 where a figure is below its floor.")
+@click.option(
+    "--compare", "other", type=click.Path(path_type=Path, exists=True), help="Compare with this results file."
+)
+@click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write the report to this HTML file.")
+@options.as_json("Print the report as JSON.")
+@click.option("--gate", "is_gated", is_flag=True, help="Exit 1 if a figure is below its floor.")
 @options.trace_dir
 @click.pass_obj
 def evaluate(
     settings: "Settings",
     suite_name: str,
+    inputs: "Inputs",
     researchers: tuple[str, ...],
     mind: str | None,
     sample: int | None,
@@ -56,9 +65,10 @@ def evaluate(
     is_gated: bool,
     trace_dir: Path | None,
 ) -> int:
-    """Measure a researcher over a suite of questions whose answers are known.
+    """Measure a researcher with a suite of questions whose answers are known.
 
-    SUITE is a folder with docs.jsonl and questions.jsonl, or the name of a suite that is shipped: marches.
+    SUITE is a folder with docs.jsonl and questions.jsonl, or the name of a built-in suite: marches. The files
+    researcher reads the documents of the suite.
 
     \b
     marchwarden eval marches
@@ -73,19 +83,29 @@ def evaluate(
     suite = Suite.load(suite_name)
     if is_gated:
         _refuse_useless_gate(suite.name, sample)
-    asked, kept = suite.sample(sample, seed), trace_dir or settings.trace_dir
-    names = researchers or ("files",)
-    # Suites are kept beside the index that is made of them.
-    folders = (str(suite.write_documents(settings.index_dir.with_name("suites"))),) if "files" in names else ()
-    who = Selection(names, folders, mind=mind).researcher(settings, kept, in_process=True)
+    asked, folder = suite.sample(sample, seed), trace_dir or settings.trace_dir
+    selection = _select(suite, researchers, inputs, mind, settings)
+    who = selection.researcher(settings, folder, in_process=True)
     with _answers(results) as answers:
         found = _answered(who, suite, asked, answers, concurrency)
-    archive = Store.at(kept, settings.environ).archive
+    archive = Store.at(folder, settings.environ).archive
     report = Report.from_results(suite, asked, found, archive)
     if other:
         report = report.compared_with(Report.from_results(suite, asked, ResultsFile(other).read(), archive))
     _show(report, page_path, as_json=as_json)
     return _gated(report) if is_gated else 0
+
+
+def _select(
+    suite: "Suite", names: tuple[str, ...], inputs: "Inputs", mind: str | None, settings: "Settings"
+) -> Selection:
+    """Select the named researchers, else those with inputs, else files. Files reads the suite unless told otherwise."""
+    reads_suite = "files" in names if names else not inputs
+    if reads_suite and not inputs["folders"]:
+        # Suites are stored next to the index that is built from them.
+        folder = suite.write_documents(settings.index_dir.with_name("suites"))
+        return Selection(names or ("files",), inputs.having("folders", [str(folder)]), mind)
+    return Selection(names, inputs, mind)
 
 
 def _answered(

@@ -39,7 +39,7 @@ def replay(
     marchwarden replay TRACE_ID --rerun
     marchwarden replay TRACE_ID --model extractive --from 4
     """
-    from marchwarden.cli.commands.ask import forked
+    from marchwarden.cli.run import fork_run
 
     if rerun and step:
         raise click.UsageError("--rerun and --from cannot be combined: use one of them")
@@ -47,7 +47,7 @@ def replay(
         raise click.UsageError("--model needs --from STEP: the step to restart from")
     store = options.open_store(settings, trace_dir)
     if step:
-        return forked(settings, store, trace_id, mind, step, as_json=as_json)
+        return fork_run(settings, store, trace_id, mind, step, as_json=as_json)
     return _rerun(store, trace_id, as_json=as_json) if rerun else _walk(store, trace_id, as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""The command that lists researchers: who can be asked, what each is for, and whether it answers."""
+"""`marchwarden researchers`: list researchers, what each is for, and whether it answers."""
 
 from typing import TYPE_CHECKING
 
@@ -9,14 +9,15 @@ from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from marchwarden.orchestrator.external import Health
+    from marchwarden.researchers.spec import ResearcherSpec
     from marchwarden.settings import Settings
 
 
 @click.command()
-@options.as_json("The list as JSON.")
+@options.as_json("Print the list as JSON.")
 @click.pass_obj
 def researchers(settings: "Settings", as_json: bool) -> int:
-    """List the researchers that can be asked: built in, and registered in researchers.toml. Exit 1 if one is down.
+    """List researchers: installed kinds, and those registered in researchers.toml. Exit 1 if one does not answer.
 
     \b
     marchwarden researchers
@@ -25,9 +26,11 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     import anyio
 
     from marchwarden.orchestrator.external import ExternalRegistry, check_health
+    from marchwarden.researchers.registry import researcher_specs
 
     registry = ExternalRegistry.load(settings.researchers, settings.environ)
-    found = [*_built_in(settings), *anyio.run(check_health, registry)]
+    installed = [_health(spec, settings) for spec in researcher_specs().values()]
+    found = [*installed, *anyio.run(check_health, registry)]
     if as_json:
         click.echo(json_text([vars(each) for each in found]))
     else:
@@ -39,21 +42,12 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     return 0 if all(each.well for each in found) else 1
 
 
-def _built_in(settings: "Settings") -> "list[Health]":
+def _health(spec: "ResearcherSpec", settings: "Settings") -> "Health":
     from marchwarden.contract import CONTRACT_VERSION
     from marchwarden.orchestrator.external import Health
-    from marchwarden.researchers.arxiv.agent import PURPOSE as PAPERS
-    from marchwarden.researchers.database.agent import PURPOSE as ROWS
-    from marchwarden.researchers.files.agent import PURPOSE as FILES
-    from marchwarden.researchers.web.agent import PURPOSE as PAGES
 
-    searched = "Tavily" if settings.environ.get("TAVILY_API_KEY") else "Wikipedia alone: set TAVILY_API_KEY for more"
-    if settings.environ.get("MARCHWARDEN_SEARXNG_URL") and not settings.environ.get("TAVILY_API_KEY"):
-        searched = "SearXNG"
-    state = {
-        "files": ("asked where --files PATH is given", FILES),
-        "database": ("asked where --db URL_OR_PATH is given", ROWS),
-        "web": (f"searches through {searched}", PAGES),
-        "arxiv": ("needs no key; `marchwarden arxiv add ID` keeps papers for offline", PAPERS),
-    }
-    return [Health(name, CONTRACT_VERSION, told, purpose) for name, (told, purpose) in state.items()]
+    needed = spec.needed_options()
+    state = spec.status(settings.environ) or (f"needs {needed}" if needed else "needs no option")
+    return Health(
+        spec.kind, CONTRACT_VERSION, f"{state} (from {spec.package})" if spec.package else state, spec.purpose
+    )

@@ -69,8 +69,8 @@ def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> 
     \b
     marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.cli.commands.ask import print_result
     from marchwarden.cli.progress import progress_sink
+    from marchwarden.cli.run import print_result
     from marchwarden.temporal.runs import watch as watched
 
     with progress_sink(temporal) as sink:

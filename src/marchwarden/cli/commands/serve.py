@@ -1,20 +1,36 @@
-"""The command that serves: each researcher brings its own, this groups them and adds the PI over several."""
+"""`marchwarden serve`: a subcommand for each kind of researcher, and one for the PI."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from marchwarden.cli import options
-from marchwarden.researchers.arxiv.server import serve_arxiv
-from marchwarden.researchers.database.server import serve_database
-from marchwarden.researchers.files.server import serve_files
-from marchwarden.researchers.web.server import serve_web
+from marchwarden.researchers.serve import serve_options
 
 if TYPE_CHECKING:
+    from marchwarden.core.inputs import Inputs
     from marchwarden.settings import Settings
 
 
-@click.group()
+class ServeGroup(click.Group):
+    """A group whose subcommands are the kinds of researcher."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from marchwarden.researchers.registry import researcher_specs
+
+        return sorted({*super().list_commands(ctx), *researcher_specs()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from marchwarden.researchers.registry import researcher_spec
+        from marchwarden.researchers.serve import serve_command
+
+        if command := super().get_command(ctx, cmd_name):
+            return command
+        spec = researcher_spec(cmd_name)
+        return serve_command(spec) if spec else None
+
+
+@click.group(cls=ServeGroup)
 def serve() -> None:
     """Serve a researcher over MCP.
 
@@ -24,40 +40,32 @@ def serve() -> None:
     """
 
 
-@click.command("pi")
-@options.readings
+@serve.command("pi", cls=options.InputCommand)
+@options.inputs
 @options.researchers
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
-@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
-@click.option("--service", "described", metavar="FILE", help="Who may call over HTTP and how much: a TOML file.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
+@serve_options
 @click.pass_obj
 def serve_pi(
     settings: "Settings",
-    folders: tuple[str, ...],
-    databases: tuple[str, ...],
+    inputs: "Inputs",
     researchers: tuple[str, ...],
     address: str | None,
     token_env: str | None,
     described: str | None,
     hosts: tuple[str, ...],
 ) -> None:
-    """Serve the PI over MCP: one tool that asks several researchers at once.
+    """Serve the PI over MCP: one tool that asks several researchers.
 
     \b
     marchwarden serve pi --files docs --db shop.sqlite
     """
     from marchwarden.cli.selection import Selection
     from marchwarden.mcp.serve import ServeOptions
-    from marchwarden.mcp.serve import serve as serving
+    from marchwarden.mcp.serve import serve as serve_mcp
     from marchwarden.orchestrator.pi import NAME, PURPOSE
     from marchwarden.storage.store import Store
 
-    chosen = Selection(researchers, folders, databases).researcher(settings, settings.trace_dir, in_process=True)
+    researcher = Selection(researchers, inputs).researcher(settings, settings.trace_dir, in_process=True)
     stand = ServeOptions(address, token_env, described, hosts)
     store = Store.at(settings.trace_dir, settings.environ)
-    serving(chosen, store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
-
-
-for command in (serve_files, serve_database, serve_web, serve_arxiv, serve_pi):
-    serve.add_command(command)
+    serve_mcp(researcher, store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)

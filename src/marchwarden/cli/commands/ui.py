@@ -1,4 +1,4 @@
-"""The command that opens the page in a browser. It alone knows how the page's wishes become researchers."""
+"""`marchwarden ui`: serve the browser interface on this machine."""
 
 from functools import lru_cache, partial
 from pathlib import Path
@@ -6,28 +6,38 @@ from typing import TYPE_CHECKING
 
 import click
 
+from marchwarden.cli import options
+from marchwarden.core.inputs import Inputs
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
     from marchwarden.ui.ask_form import AskForm
     from marchwarden.ui.dependencies import UiDependencies
 
-NO_KEY = "No key: the embedded extractive mind serves. Set ANTHROPIC_API_KEY, or name another mind above."
+NO_KEY = "No API key: the extractive mode is used. Set ANTHROPIC_API_KEY, or name a model above."
 WARM = 8
-"""Researchers kept for the next question of their kind: an index once opened, a library once imported."""
+"""Researchers kept for the next question with the same inputs, with their open indexes."""
 
 
 @click.command()
 @click.option(
-    "--port", type=click.IntRange(0, 65_535), default=0, show_default="any free one", metavar="N", help="Listen there."
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    show_default="any free one",
+    metavar="N",
+    help="Port to listen on.",
 )
-@click.option("--no-open", is_flag=True, help="Only print the address; open no browser.")
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where traces and the archive are kept.")
+@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
+@options.trace_dir
 @click.pass_obj
 def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -> None:
-    """Ask, watch, read, compare and check in a browser, on this machine alone.
+    """Open the browser interface: ask, follow, read, compare and verify. It serves this machine only.
 
-    The address holds a secret and is good until the command ends (Ctrl-C). Runs under way then can be resumed.
+    The address contains a secret and works until the command ends (Ctrl-C). Interrupted runs can be resumed.
 
     \b
     marchwarden ui
@@ -44,35 +54,55 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
 
             webbrowser.open(address)
 
-    left = anyio.run(partial(serve_page, house(settings, trace_dir or settings.trace_dir), port, announce))
+    left = anyio.run(partial(serve_page, ui_dependencies(settings, trace_dir or settings.trace_dir), port, announce))
     if left:
-        click.echo(f"{left} under way: `marchwarden traces` lists them, `marchwarden resume` goes on", err=True)
+        click.echo(f"{left} unfinished: `marchwarden traces` lists them, `marchwarden resume` continues", err=True)
 
 
-def house(settings: "Settings", kept: Path) -> "UiDependencies":
+def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
     from marchwarden.audit.prices import Prices
-    from marchwarden.cli.selection import OUTSIDE, Selection, rebuild_from_trace, rebuild_run_offline
+    from marchwarden.cli.selection import Selection, rebuild_from_trace, rebuild_run_offline
     from marchwarden.minds.select import mind_notice
     from marchwarden.orchestrator.external import ExternalRegistry
+    from marchwarden.researchers.registry import researcher_specs
     from marchwarden.storage.store import Store
+    from marchwarden.ui.ask_form import InputField
     from marchwarden.ui.dependencies import UiDependencies
 
-    @lru_cache(WARM)
-    def chosen(choice: Selection) -> "Researcher":
-        return choice.researcher(settings, kept, in_process=True)
+    specs = researcher_specs()
+    options_of = {option.name: option for spec in specs.values() for option in spec.inputs}
 
-    def build(wish: "AskForm") -> "Researcher":
-        folders = tuple(str(Path(folder).expanduser()) for folder in wish.folders)
-        databases = tuple(str(Path(each).expanduser()) if each.startswith("~") else each for each in wish.databases)
-        return chosen(Selection(wish.researchers, folders, databases, wish.mind))
+    @lru_cache(WARM)
+    def researcher_for(selection: Selection) -> "Researcher":
+        return selection.researcher(settings, trace_dir, in_process=True)
+
+    def build(form: "AskForm") -> "Researcher":
+        given = {
+            name: [_expanded(value) if options_of[name].is_path else value for value in form.inputs[name]]
+            for name in form.inputs
+        }
+        return researcher_for(Selection(form.researchers, Inputs.of(given), form.mind))
+
+    def read_inputs(kind: str, described: "Mapping[str, object]") -> Inputs:
+        return specs[kind].trace_inputs(described) if kind in specs else Inputs()
 
     registered = ExternalRegistry.load(settings.researchers, settings.environ).entries
     return UiDependencies(
-        store=Store.at(kept, settings.environ),
+        store=Store.at(trace_dir, settings.environ),
         prices=Prices.load(settings.prices),
         build=build,
-        again=lambda opening: rebuild_from_trace(opening, settings, kept),
+        again=lambda opening: rebuild_from_trace(opening, settings, trace_dir),
         rebuild=rebuild_run_offline,
-        names=(*OUTSIDE, *registered),
+        read_inputs=read_inputs,
+        fields=tuple(
+            InputField(spec.kind, option.name, option.label, option.example, option.hint)
+            for spec in specs.values()
+            for option in spec.inputs
+        ),
+        names=(*(kind for kind, spec in specs.items() if not spec.needed_options()), *registered),
         notice=NO_KEY if mind_notice(settings.environ) else "",
     )
+
+
+def _expanded(path_or_url: str) -> str:
+    return str(Path(path_or_url).expanduser()) if path_or_url.startswith("~") else path_or_url

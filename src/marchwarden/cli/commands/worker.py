@@ -1,4 +1,4 @@
-"""The command that works for the fleet: `worker`."""
+"""`marchwarden worker`: run researchers for a Temporal server."""
 
 import json
 import logging
@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.selection import BUILT_IN
+from marchwarden.cli.selection import member_source, rebuild_researcher
 from marchwarden.cli.temporal import engine_at
-from marchwarden.researchers.registry import ResearcherSpec
+from marchwarden.researchers.registry import researcher_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from marchwarden.loop.investigator import Investigator, Pace
     from marchwarden.protocols import Mind, Researcher
+    from marchwarden.researchers.spec import ExternalService
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
     from marchwarden.temporal.activities import Activities
-    from marchwarden.temporal.limiter import Limiter, Limits
+    from marchwarden.temporal.limiter import Limiter, RateLimits
     from marchwarden.temporal.messages import FleetMember
     from marchwarden.temporal.model_proxy_client import ProxyClient
 
@@ -30,12 +31,16 @@ IN_LINE_SEC = 120.0
 
 
 @click.command()
-@click.option("--temporal", required=True, metavar="HOST:PORT", help="The Temporal server that has the work.")
+@click.option("--temporal", required=True, metavar="HOST:PORT", help="Address of the Temporal server.")
 @click.option(
-    "--researcher", "names", multiple=True, metavar="NAME", help="Serve only this one, or pi; repeatable. Else all."
+    "--researcher", "names", multiple=True, metavar="NAME", help="Serve only this researcher, or pi; repeatable."
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, 1000), default=10, show_default=True, help="Runs at once of each."
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Runs at the same time, for each researcher.",
 )
 @click.option(
     "--drain",
@@ -43,9 +48,9 @@ IN_LINE_SEC = 120.0
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to finish what is under way.",
+    help="Time to finish running work after Ctrl-C.",
 )
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Where all workers keep traces and the archive.")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Traces and archive, shared by all workers.")
 @click.pass_obj
 def worker(
     settings: "Settings",
@@ -55,9 +60,9 @@ def worker(
     drain: float,
     trace_dir: Path | None,
 ) -> None:
-    """Work for the fleet until stopped; then finish what is under way, for at most --drain seconds.
+    """Run a fleet worker. When stopped, it finishes running work, for at most --drain seconds.
 
-    Traces and archive must lie where all workers see them: MARCHWARDEN_TRACE_DIR, or --trace-dir.
+    All workers must share the folder or bucket of the traces: MARCHWARDEN_TRACE_DIR, or --trace-dir.
 
     \b
     marchwarden worker --temporal 127.0.0.1:7233
@@ -65,28 +70,31 @@ def worker(
     """
     import anyio
 
-    engine, kept = engine_at(temporal, settings), trace_dir or settings.trace_dir
+    engine, folder = engine_at(temporal, settings), trace_dir or settings.trace_dir
     from marchwarden.storage.store import Store
     from marchwarden.temporal.limiter import Limiter
     from marchwarden.temporal.model_proxy_client import ProxyClient
     from marchwarden.temporal.worker import TemporalWorker
 
-    store = Store.at(kept, settings.environ)
-    limits, seconds = _limits(settings), timedelta(seconds=drain)
-    served = names or ("pi", *BUILT_IN, *_registered(settings))
-    _refuse_unknown(served, settings)
+    store = Store.at(folder, settings.environ)
+    services = [each for spec in researcher_specs().values() for each in spec.services(settings.environ)]
+    limits, seconds = _limits(services, settings), timedelta(seconds=drain)
+    known = ("pi", *researcher_specs(), *_registered(settings))
+    served = names or known
+    _refuse_unknown(served, known)
 
-    # What the engine does again is no news; what it gives up, whoever asked is told.
+    # Temporal retries by itself, and whoever asked sees what it gives up.
     logging.getLogger("temporalio").setLevel(logging.DEBUG if settings.debug else logging.CRITICAL)
 
     async def work() -> None:
         client = await engine.connect()
-        limiter = Limiter(client, limits, _hosts(settings))
+        one_at_a_time = frozenset(each.name for each in services if each.one_at_a_time)
+        limiter = Limiter(client, limits, _hosts(services), one_at_a_time)
         telling = ProxyClient(settings.environ, store.place)
         service = TemporalWorker(
             served, ResearcherPool(settings, store, telling, limiter).duties(), concurrency, seconds
         )
-        click.echo(f"serving {', '.join(served)}; Ctrl-C finishes what is under way and stops", err=True)
+        click.echo(f"serving {', '.join(served)}; press Ctrl-C to finish running work and stop", err=True)
         try:
             await service.run(client)
         finally:
@@ -97,7 +105,7 @@ def worker(
 
 @dataclass
 class ResearcherPool:
-    """Researchers built for errands. Those of one description share their source: its readers stay warm."""
+    """Builds researchers. Those with the same description share their source, which keeps its caches."""
 
     settings: "Settings"
     store: "Store"
@@ -112,7 +120,7 @@ class ResearcherPool:
         return Activities(self.build, self.think, extractive_mind(self.settings.environ), self.store)
 
     def think(self, spec: str | None, trace_id: str) -> "Mind":
-        """A mind for one run. What its model is asked, a process asks that outlives this one."""
+        """Return the mind for one run. A separate process calls the model, so a killed worker loses no answer."""
         import time
 
         from marchwarden.minds.select import extractive_mind, select_model
@@ -140,7 +148,7 @@ class ResearcherPool:
         )
 
     def _pace(self) -> "Pace":
-        """A search that has to wait for its turn in the whole fleet is not late."""
+        """Allow more time for a search that waits for a rate limit."""
         from marchwarden.loop.investigator import Pace
 
         return Pace(search_seconds=IN_LINE_SEC) if self.limiter.limits.rates else Pace()
@@ -148,38 +156,28 @@ class ResearcherPool:
     def _shared(self, member: "FleetMember") -> "Investigator":
         from marchwarden.minds.extractive import ExtractiveMind
 
-        source = member.settings.get("source")
-        described: Mapping[str, object] = source if isinstance(source, dict) else {}
+        _, described = member_source(member.settings)
         key = json.dumps([member.kind, described], sort_keys=True)
         if key not in self._built:
-            self._built[key] = ResearcherSpec.again(
+            self._built[key] = rebuild_researcher(
                 member.kind, described, self.settings, self.store, ExtractiveMind(), self.limiter
             )
         return self._built[key]
 
 
-def _limits(settings: "Settings") -> "Limits":
-    """What is said, and what arXiv asks of everybody together whether it is said or not."""
-    from marchwarden.researchers.arxiv.models import Endpoints
-    from marchwarden.temporal.limiter import Limits, Rate
+def _limits(services: "Sequence[ExternalService]", settings: "Settings") -> "RateLimits":
+    """Return the limits that the user sets, and those that services ask of everyone."""
+    from marchwarden.temporal.limiter import Rate, RateLimits
 
-    pause = Endpoints.from_environ(settings.environ).seconds
-    return Limits.parse(settings.environ.get(LIMITS, ""), {"arxiv": Rate(1, pause)} if pause else {})
+    usual = {each.name: Rate(1, each.seconds_between) for each in services if each.seconds_between}
+    return RateLimits.parse(settings.environ.get(LIMITS, ""), usual)
 
 
-def _hosts(settings: "Settings") -> dict[str, str]:
-    """The services that are searched, by where this environment has them."""
+def _hosts(services: "Sequence[ExternalService]") -> dict[str, str]:
+    """Return the names of services by host and port. If several share one, the first kind wins."""
     from urllib.parse import urlsplit
 
-    from marchwarden.researchers.web.providers import searxng, tavily, wikipedia
-
-    environ = settings.environ
-    addresses = {
-        "tavily": environ.get(tavily.ADDRESS) or tavily.PUBLIC,
-        "searxng": environ.get(searxng.ADDRESS, ""),
-        "wikipedia": environ.get(wikipedia.ADDRESS) or wikipedia.PUBLIC,
-    }
-    return {urlsplit(address).netloc: name for name, address in addresses.items() if address}
+    return {urlsplit(each.url).netloc: each.name for each in reversed(services)}
 
 
 def _registered(settings: "Settings") -> tuple[str, ...]:
@@ -188,9 +186,9 @@ def _registered(settings: "Settings") -> tuple[str, ...]:
     return tuple(ExternalRegistry.load(settings.researchers, settings.environ).entries)
 
 
-def _refuse_unknown(names: tuple[str, ...], settings: "Settings") -> None:
+def _refuse_unknown(names: tuple[str, ...], known: tuple[str, ...]) -> None:
     from marchwarden.errors import InvalidInput
 
     for name in names:
-        if name not in ("pi", *BUILT_IN, *_registered(settings)):
+        if name not in known:
             raise InvalidInput(f"there is no researcher {name!r} to serve; `marchwarden researchers` lists them")

@@ -8,10 +8,12 @@ them too.
 """
 
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue
+from pydantic_core import CoreSchema
 
+from marchwarden.core.kinds import installed_kinds
 from marchwarden.core.notebook import Stance
 
 JsonSchema = dict[str, JsonValue]
@@ -21,6 +23,16 @@ MOST_ITEMS: Final = 6
 LONGEST_TEXT: Final = 300
 
 _NOT_FOR_PROVIDERS: Final = frozenset({"title", "default"})
+
+
+class _InstalledKinds:
+    """Restricts a text to the installed kinds of researcher, in answers and in the published schema."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(Literal[installed_kinds()])
+
+
+ResearcherKind = Annotated[str, _InstalledKinds()]
 
 
 class _Shape(BaseModel):
@@ -49,7 +61,7 @@ class FindingShape(_Shape):
 class DiscoveryShape(_Shape):
     evidence: str = Field(description="Id of the sentence that points there.")
     type: Literal["related_research", "new_source", "contradiction"] = "related_research"
-    researcher: Literal["web", "arxiv", "files", "database"] = "web"
+    researcher: ResearcherKind = "web"
     query: str = Field(description="What to look for. No address.")
     reason: str = Field(default="", description="Why, in one sentence.")
 

@@ -15,18 +15,11 @@ from marchwarden.researchers.arxiv.fulltext import FullText
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Endpoints, library_folder
 from marchwarden.researchers.arxiv.rate_limit import RateLimiter
+from marchwarden.researchers.arxiv.spec import ALLOWED_HOSTS, SPEC
 from marchwarden.researchers.arxiv.tools import ArxivSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-NAME: Final = "arxiv"
-PURPOSE: Final = "Answers from scientific preprints: searches arXiv, reads papers in full, and cites author and year."
-SCOPE: Final = (
-    "paper preprint arxiv study studies research researcher scientist experiment measurement theorem proof dataset",
-    "abstract author published physics mathematics astronomy quantum statistics algorithm neural learning model theory",
-)
-"""Words of questions that papers may answer; whoever asks about none of these is sent here only if nobody else knew."""
-ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
 LARGEST_PAPER: Final = 30 << 20
 READING_SECONDS: Final = 8.0
 STARTING_SECONDS: Final = 10.0
@@ -48,7 +41,7 @@ class ArxivResearcher(Investigator):
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         source = arxiv_source(environ, store, library_dir, gate=gate)
         embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
+        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
 
 
 def arxiv_source(

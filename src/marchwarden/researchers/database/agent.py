@@ -10,14 +10,11 @@ from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.database.location import Database
+from marchwarden.researchers.database.spec import SPEC
 from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-NAME: Final = "database"
-PURPOSE: Final = (
-    "Answers from one database (SQLite, DuckDB, PostgreSQL): counts, sums, extremes and rows, with the query cited."
-)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -38,7 +35,7 @@ class DatabaseResearcher(Investigator):
         database = url_or_path if isinstance(url_or_path, Database) else Database.at(url_or_path, environ)
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         embedded = ExtractiveMind()
-        super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=NAME)
+        super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
 
     @classmethod
     def again(

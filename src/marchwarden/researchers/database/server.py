@@ -1,49 +1,6 @@
 """The database researcher as an MCP server: `python -m marchwarden.researchers.database`."""
 
-import os
+from marchwarden.researchers.database.spec import SPEC
+from marchwarden.researchers.serve import serve_command
 
-import click
-
-
-@click.command("database")
-@click.option(
-    "--db",
-    "database",
-    required=True,
-    envvar="MARCHWARDEN_DB",
-    metavar="URL_OR_PATH",
-    help="A SQLite or DuckDB file, or a URL such as postgresql://user@host/name; or set MARCHWARDEN_DB.",
-)
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio.")
-@click.option("--token-env", metavar="VAR", help="The variable that holds the bearer token HTTP callers must send.")
-@click.option("--service", "described", metavar="FILE", help="Who may call over HTTP and how much: a TOML file.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="A Host header to answer to; repeatable.")
-def serve_database(
-    database: str, address: str | None, token_env: str | None, described: str | None, hosts: tuple[str, ...]
-) -> None:
-    """Serve the database researcher over MCP, on stdio or HTTP.
-
-    The database is only ever read. A server's password comes from PGPASSWORD, or from the URL.
-
-    \b
-    marchwarden serve database --db shop.sqlite
-    marchwarden serve database --db postgresql://reader@localhost/shop
-    marchwarden serve database --db shop.sqlite --http 127.0.0.1:8732
-    """
-    # The MCP library takes a second to load: `--help` does not pay for it.
-    from marchwarden.errors import InvalidInput
-    from marchwarden.logs.setup import set_up
-    from marchwarden.mcp.serve import ServeOptions, serve
-    from marchwarden.minds.select import select_mind
-    from marchwarden.researchers.database.agent import NAME, PURPOSE, DatabaseResearcher
-    from marchwarden.settings import Settings
-
-    settings = Settings.of(os.environ)
-    try:
-        set_up(settings.environ)
-        mind = select_mind(None, settings.environ)
-        researcher = DatabaseResearcher(database, environ=settings.environ, mind=mind, trace_dir=settings.trace_dir)
-        stand = ServeOptions(address, token_env, described, hosts)
-        serve(researcher, researcher.store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
-    except InvalidInput as error:
-        raise click.UsageError(str(error)) from error
+serve_database = serve_command(SPEC)

@@ -11,12 +11,11 @@ from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.files.models import Folder, FolderRecord
+from marchwarden.researchers.files.spec import SPEC
 from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-NAME: Final = "files"
-PURPOSE: Final = "Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code."
 _PLACES: Final = TypeAdapter(tuple[FolderRecord, ...])
 
 
@@ -34,7 +33,7 @@ class FilesResearcher(Investigator):
         source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
         store = Store.at(trace_dir or home / "traces", {})
         embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
+        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
 
     @classmethod
     def again(cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path | Store, index_dir: Path) -> Self:

@@ -11,13 +11,11 @@ from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 from marchwarden.researchers.web.providers import select_provider
+from marchwarden.researchers.web.spec import ALLOWED_HOSTS, SPEC
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-NAME: Final = "web"
-PURPOSE: Final = "Answers from the open web: searches, fetches pages politely, and cites them word for word."
-ALLOWED_HOSTS: Final = "MARCHWARDEN_ALLOW_HOSTS"
 STARTING_SECONDS: Final = 10.0
 READING_SECONDS: Final = 8.0
 """For one page, beside the twenty that fetching it may take: together they stay under the loop's own bound."""
@@ -44,4 +42,4 @@ class WebResearcher(Investigator):
             Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS),
         )
         embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=NAME)
+        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)

@@ -5,7 +5,7 @@ from typing import Final
 
 from marchwarden.contract import DEPTH_PRESETS, MAX_CONTEXT, MAX_QUESTION, Depth
 from marchwarden.reports.html import Content, Markup
-from marchwarden.ui.ask_form import Form
+from marchwarden.ui.ask_form import Form, InputField
 from marchwarden.ui.html import element
 
 _HURRY: Final = {
@@ -15,7 +15,7 @@ _HURRY: Final = {
 }
 
 
-def form(filled: Form, names: Sequence[str], wrong: str = "", notice: str = "") -> Markup:
+def form(filled: Form, fields: Sequence[InputField], names: Sequence[str], wrong: str = "", notice: str = "") -> Markup:
     """The whole form; `wrong` is what must be mended first."""
     return element(
         "form",
@@ -34,7 +34,7 @@ def form(filled: Form, names: Sequence[str], wrong: str = "", notice: str = "") 
             placeholder="When was the bridge opened, and by whom?",
         ),
         _depths(filled),
-        element("div", _folders(filled), _databases(filled), class_="pair"),
+        element("div", *(_lines(filled, field) for field in fields), class_="pair"),
         _researchers(filled, names),
         _more(filled),
         element(
@@ -63,19 +63,17 @@ def _depth(depth: Depth, *, is_chosen: bool) -> Markup:
     return element("label", radio, words, class_="choice")
 
 
-def _folders(filled: Form) -> Markup:
-    return _lines(filled, "folders", "Files to read", "~/papers", "A folder or file a line.")
-
-
-def _databases(filled: Form) -> Markup:
-    return _lines(filled, "databases", "Databases to read", "shop.sqlite", "A file or an address a line; only read.")
-
-
-def _lines(filled: Form, name: str, called: str, example: str, hint: str) -> Markup:
+def _lines(filled: Form, field: InputField) -> Markup:
     area = element(
-        "textarea", _value(filled, name), id=name, name=name, rows=2, placeholder=example, spellcheck="false"
+        "textarea",
+        _value(filled, field.name),
+        id=field.name,
+        name=field.name,
+        rows=2,
+        placeholder=field.example,
+        spellcheck="false",
     )
-    return _field(name, called, area, hint)
+    return _field(field.name, field.label, area, field.hint)
 
 
 def _researchers(filled: Form, names: Sequence[str]) -> Markup:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from marchwarden.audit.catalog import RunSummary
-from marchwarden.ui.ask_form import Form
+from marchwarden.ui.ask_form import Form, InputField
 from marchwarden.ui.html import element, link
 from marchwarden.ui.jobs import Job
 from marchwarden.ui.views.form import form
@@ -14,7 +14,13 @@ from marchwarden.ui.views.runs import items
 
 
 def front(
-    filled: Form, names: Sequence[str], going: Sequence[Job], latest: Sequence[RunSummary], wrong: str, notice: str
+    filled: Form,
+    fields: Sequence[InputField],
+    names: Sequence[str],
+    going: Sequence[Job],
+    latest: Sequence[RunSummary],
+    wrong: str,
+    notice: str,
 ) -> str:
     twins = Counter(each.key for each in latest if each.finished)
     last = element(
@@ -28,7 +34,7 @@ def front(
         "Ask",
         heading("Ask", "Every claim of the answer leads to a verbatim excerpt of something really read."),
         cards(going),
-        form(filled, names, wrong, notice),
+        form(filled, fields, names, wrong, notice),
         last if latest else None,
         current="/",
     )

@@ -1,0 +1,56 @@
+"""`marchwarden batch`: ask many questions from a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli import options
+from marchwarden.cli.selection import Selection
+from marchwarden.cli.temporal import fleet_batch
+
+if TYPE_CHECKING:
+    from marchwarden.core.inputs import Inputs
+    from marchwarden.settings import Settings
+
+
+@click.command(cls=options.InputCommand)
+@click.argument("questions", type=click.Path(path_type=Path))
+@options.where
+@click.option(
+    "--out", "-o", "results", type=click.Path(path_type=Path), required=True, help="Results file, one line per answer."
+)
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Questions at the same time."
+)
+@options.trace_dir
+@options.temporal
+@click.pass_obj
+def batch(
+    settings: "Settings",
+    questions: Path,
+    inputs: "Inputs",
+    researchers: tuple[str, ...],
+    mind: str | None,
+    results: Path,
+    concurrency: int,
+    trace_dir: Path | None,
+    temporal: str | None,
+) -> int:
+    """Ask many questions in one process. Questions whose id is in the results file are skipped.
+
+    \b
+    marchwarden batch questions.jsonl --files docs/wiki -o results.jsonl
+    """
+    import anyio
+
+    from marchwarden.cli.batch_file import Batch
+
+    work = Batch.of(questions, results)
+    selection, folder = Selection(researchers, inputs, mind), trace_dir or settings.trace_dir
+    if temporal:
+        anyio.run(fleet_batch, selection, settings, temporal, work)
+        return 0
+    researcher = selection.researcher(settings, folder, in_process=True)
+    anyio.run(work.run, researcher, concurrency)
+    return 0

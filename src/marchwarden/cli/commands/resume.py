@@ -1,0 +1,35 @@
+"""`marchwarden resume`: continue an interrupted run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from marchwarden.cli import options
+from marchwarden.cli.run import print_result, run_with_progress
+from marchwarden.cli.selection import rebuild_from_trace
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+
+@click.command()
+@options.trace_id
+@click.option("--model", "--mind", "mind", metavar="MODEL", help="Use another model than the run had.")
+@options.as_json("Print only the ResearchResult, as JSON.")
+@options.verbose
+@options.trace_dir
+@click.pass_obj
+def resume(
+    settings: "Settings", trace_id: str, mind: str | None, as_json: bool, verbose: bool, trace_dir: Path | None
+) -> int:
+    """Resume an interrupted run. Steps that are in its trace are not repeated.
+
+    \b
+    marchwarden resume 4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11
+    """
+    store = options.open_store(settings, trace_dir)
+    folder = trace_dir or settings.trace_dir
+    researcher = rebuild_from_trace(store.reread(trace_id).opening, settings, folder, mind)
+    result = run_with_progress(lambda sink: researcher.resume(trace_id, progress=sink))
+    return print_result(result, settings, folder, as_json=as_json, verbose=verbose)

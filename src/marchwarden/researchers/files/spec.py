@@ -1,0 +1,100 @@
+"""The files researcher for the registry. Light to import."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from marchwarden.core.inputs import Inputs
+from marchwarden.researchers.spec import BuildContext, Described, DoctorCheck, InputOption, ResearcherSpec
+
+if TYPE_CHECKING:
+    from marchwarden.loop.investigator import Investigator
+    from marchwarden.protocols import Source
+    from marchwarden.settings import Settings
+
+_FOLDERS: Final = "folders"
+
+
+def _describe(inputs: Inputs, _settings: "Settings") -> Described:
+    from dataclasses import asdict
+
+    from marchwarden.researchers.files.models import Folder
+
+    unique = {folder.absolute: folder for folder in map(Folder.at, inputs[_FOLDERS])}
+    return {_FOLDERS: [asdict(folder.place) for folder in unique.values()]}
+
+
+def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
+    from marchwarden.researchers.files.agent import FilesResearcher
+
+    folders, index_dir = inputs[_FOLDERS], context.settings.index_dir
+    return FilesResearcher(*folders, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
+
+
+def _from_trace(described: Described, context: BuildContext) -> "Investigator":
+    from marchwarden.researchers.files.agent import FilesResearcher
+
+    index_dir = context.settings.index_dir
+    return FilesResearcher.again(described, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
+
+
+def _inputs_from_trace(described: Described) -> Inputs:
+    return Inputs.of({_FOLDERS: [path for path in _paths(described) if path]})
+
+
+def _recheck_source(described: Described, context: BuildContext) -> "Source":
+    """Build the source from the folders that still exist."""
+    from marchwarden.contract import GapCategory
+    from marchwarden.errors import SourceError
+
+    match described.get(_FOLDERS):
+        case [*folders] if folders:
+            paths = _paths(described)
+            left = [each for each, path in zip(folders, paths, strict=True) if Path(path).exists()]
+            if not left:
+                raise SourceError(f"there is no {', '.join(paths)} any more", GapCategory.SOURCE_NOT_FOUND)
+            described = {**described, _FOLDERS: left}
+    return _from_trace(described, context).source
+
+
+def _paths(described: Described) -> list[str]:
+    folders = described.get(_FOLDERS)
+    listed = folders if isinstance(folders, list | tuple) else ()
+    return [str(each.get("path", "")) if isinstance(each, Mapping) else "" for each in listed]
+
+
+def _check(settings: "Settings", whole: bool) -> Iterable[DoctorCheck]:  # noqa: FBT001 - a callback
+    from marchwarden.researchers.files.doctor import check_indexes
+
+    yield check_indexes(settings.index_dir, whole=whole)
+
+
+SPEC: Final = ResearcherSpec(
+    kind="files",
+    purpose="Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code.",
+    inputs=(
+        InputOption(
+            name=_FOLDERS,
+            flag="--files",
+            metavar="PATH",
+            help="Folder or file to answer from; repeatable.",
+            label="Files to read",
+            example="~/papers",
+            hint="One folder or file per line.",
+            is_path=True,
+            must_exist=True,
+        ),
+    ),
+    describe=_describe,
+    build=_build,
+    from_trace=_from_trace,
+    inputs_from_trace=_inputs_from_trace,
+    recheck_source=_recheck_source,
+    check=_check,
+    serve_help="""Serve the files researcher over MCP, on stdio or HTTP.
+
+    \b
+    marchwarden serve files --files docs/wiki
+    marchwarden serve files --files docs --http 127.0.0.1:8730 --token-env TOKEN
+    """,
+)

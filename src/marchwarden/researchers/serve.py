@@ -1,0 +1,88 @@
+"""Serve a researcher of any kind over MCP: `marchwarden serve KIND`, `python -m marchwarden.researchers KIND`."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from marchwarden.core.inputs import Inputs
+from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec
+
+if TYPE_CHECKING:
+    from marchwarden.mcp.serve import ServeOptions
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_SERVE_OPTIONS: Final = (
+    click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio."),
+    click.option("--token-env", metavar="VAR", help="Variable with the bearer token that HTTP clients must send."),
+    click.option("--service", "described", metavar="FILE", help="TOML file with the HTTP clients and their limits."),
+    click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="Host header to accept; repeatable."),
+)
+
+
+def serve_options(command: Command) -> Command:
+    """Add the options that every server has: `address`, `token_env`, `described`, `hosts`."""
+    for option in reversed(_SERVE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def serve_command(spec: ResearcherSpec) -> click.Command:
+    """Return the command that serves researchers of this kind."""
+
+    def run(**given: Any) -> None:
+        # The MCP library takes a second to load: `--help` does not pay for it.
+        from marchwarden.errors import InvalidInput
+        from marchwarden.mcp.serve import ServeOptions
+
+        inputs = Inputs.of({option.name: _values(given.pop(_parameter(option))) for option in spec.inputs})
+        try:
+            serve_researcher(spec, inputs, ServeOptions(**given), os.environ)
+        except InvalidInput as error:
+            raise click.UsageError(str(error)) from error
+
+    command = click.command(spec.kind, help=spec.serve_help or _default_help(spec))(serve_options(run))
+    command.params[:0] = [_input_option(option) for option in spec.inputs]
+    return command
+
+
+def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOptions", environ: Mapping[str, str]) -> None:
+    """Serve until the client leaves or the process is told to stop."""
+    from marchwarden.logs.setup import set_up
+    from marchwarden.mcp.serve import serve
+    from marchwarden.minds.select import select_mind
+    from marchwarden.settings import Settings
+    from marchwarden.storage.store import Store
+
+    settings = Settings.of(environ)
+    set_up(settings.environ)
+    store, mind = Store.at(settings.trace_dir, settings.environ), select_mind(None, settings.environ)
+    researcher = spec.build(inputs, BuildContext(settings, store, mind))
+    serve(researcher, researcher.store, name=spec.kind, purpose=spec.purpose, stand=options, settings=settings)
+
+
+def _input_option(option: InputOption) -> click.Option:
+    return click.Option(
+        [option.flag, _parameter(option)],
+        multiple=not option.is_single,
+        required=option.is_required,
+        envvar=option.variable or None,
+        metavar=option.metavar,
+        help=option.serve_help or option.help,
+    )
+
+
+def _parameter(option: InputOption) -> str:
+    """Return a name that no option of ours has."""
+    return f"input_{option.name}"
+
+
+def _values(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else given or ()
+
+
+def _default_help(spec: ResearcherSpec) -> str:
+    command = " ".join(["marchwarden", "serve", spec.kind, *filter(None, [spec.needed_options()])])
+    return f"Serve the {spec.kind} researcher over MCP, on stdio or HTTP.\n\n{spec.purpose}\n\n\b\n{command}"
