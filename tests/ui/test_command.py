@@ -37,7 +37,7 @@ def test_it_prints_an_address_that_lets_in_and_ends_quietly_when_told_to(tmp_pat
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", address)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
         with opener.open(address, timeout=PATIENT) as answer:
-            assert "No key: the embedded extractive mind serves" in answer.read().decode()
+            assert "No API key: the extractive mode is used" in answer.read().decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
                 address.partition("?")[0], timeout=PATIENT

@@ -1,0 +1,1 @@
+"""A researcher that another package could bring: it answers from RSS files."""
