@@ -234,6 +234,13 @@ def test_a_description_is_what_the_built_researcher_writes_into_its_trace(kind: 
     assert bool(spec.trace_inputs(described)) == bool(inputs)
 
 
+def test_the_development_guide_shows_the_spec_that_is_tested_here():
+    guide = (ROOT / "docs" / "wiki" / "DevelopmentGuide.md").read_text()
+    (shown,) = re.findall(r"^```py\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    tested = Path(ROOT / "tests/researchers/toy_rss/spec.py").read_text()
+    assert shown == tested.replace("tests.researchers.toy_rss", "rss_researcher")
+
+
 def test_every_folder_of_a_researcher_is_listed():
     folders = {path.parent.name for path in Path(ROOT / "src/marchwarden/researchers").glob("*/agent.py")}
     assert folders == set(BUILT_IN) == set(researcher_specs())
