@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from marchwarden.cli.selection import Selection
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.protocols import ProgressSink
+    from marchwarden.researchers.selected import SelectedResearcher
     from marchwarden.settings import Settings
     from marchwarden.temporal.connection import TemporalConnection
     from marchwarden.temporal.messages import FleetMember
@@ -66,13 +67,16 @@ def fleet_members(selection: "Selection", settings: "Settings") -> "list[FleetMe
 
     # Refuses here a model that no worker can use.
     select_mind(selection.mind, settings.environ)
-    members = [
-        FleetMember(each.name, spec.kind, spec.purpose, list(spec.scope), each.is_given, dict(each.describe(settings)))
-        for each in selection.selected(settings)
-        for spec in (each.spec,)
-    ]
+    members = [_fleet_member(each, settings) for each in selection.selected(settings)]
     registered = [
         FleetMember(each.name, each.name, each.purpose, list(each.scope), each.given, dict(each.settings))
         for each in selection.registered_members(settings)
     ]
     return members + registered
+
+
+def _fleet_member(selected: "SelectedResearcher", settings: "Settings") -> "FleetMember":
+    from marchwarden.temporal.messages import FleetMember
+
+    spec, described = selected.spec, dict(selected.describe(settings))
+    return FleetMember(selected.name, spec.kind, spec.purpose, list(spec.scope), selected.is_given, described)

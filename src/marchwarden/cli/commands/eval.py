@@ -8,6 +8,7 @@ import click
 
 from marchwarden.cli import options
 from marchwarden.cli.selection import Selection
+from marchwarden.researchers.registry import researcher_specs
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
@@ -100,11 +101,11 @@ def _select(
     suite: "Suite", names: tuple[str, ...], inputs: "Inputs", mind: str | None, settings: "Settings"
 ) -> Selection:
     """Select the named researchers, else those with inputs, else files. Files reads the suite unless told otherwise."""
-    reads_suite = "files" in names if names else not inputs
-    if reads_suite and not inputs["folders"]:
+    given = tuple(kind for kind, spec in researcher_specs().items() if spec.own_inputs(inputs))
+    names = names or given or ("files",)
+    if "files" in names and not inputs["folders"]:
         # Suites are stored next to the index that is built from them.
-        folder = suite.write_documents(settings.index_dir.with_name("suites"))
-        return Selection(names or ("files",), inputs.having("folders", [str(folder)]), mind)
+        inputs = inputs.having("folders", [str(suite.write_documents(settings.index_dir.with_name("suites")))])
     return Selection(names, inputs, mind)
 
 
