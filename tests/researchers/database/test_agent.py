@@ -55,10 +55,10 @@ async def test_unanswerable_question_becomes_a_gap(shop: Path, tmp_path: Path):
 async def test_researcher_is_rebuilt_from_the_settings_in_a_trace(shop: Path, tmp_path: Path):
     researcher = DatabaseResearcher(shop, trace_dir=tmp_path)
     settings = researcher.source.settings
-    again = DatabaseResearcher.again(settings, mind=ExtractiveMind(), trace_dir=tmp_path)
+    again = DatabaseResearcher.from_trace(settings, mind=ExtractiveMind(), trace_dir=tmp_path)
     assert again.source.settings == settings
     with pytest.raises(MalformedTrace):
-        DatabaseResearcher.again({}, mind=ExtractiveMind(), trace_dir=tmp_path)
+        DatabaseResearcher.from_trace({}, mind=ExtractiveMind(), trace_dir=tmp_path)
 
 
 async def test_postgres_question_is_answered_and_no_password_is_stored(postgres: PostgresInstance, tmp_path: Path):

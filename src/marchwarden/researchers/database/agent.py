@@ -38,7 +38,7 @@ class DatabaseResearcher(Investigator):
         super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
 
     @classmethod
-    def again(
+    def from_trace(
         cls,
         settings: Mapping[str, object],
         *,

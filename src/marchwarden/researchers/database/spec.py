@@ -30,7 +30,7 @@ def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
 def _from_trace(described: Described, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.database.agent import DatabaseResearcher
 
-    return DatabaseResearcher.again(described, mind=context.mind, trace_dir=context.store, environ=context.environ)
+    return DatabaseResearcher.from_trace(described, mind=context.mind, trace_dir=context.store, environ=context.environ)
 
 
 def _inputs_from_trace(described: Described) -> Inputs:

@@ -36,7 +36,9 @@ class FilesResearcher(Investigator):
         super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
 
     @classmethod
-    def again(cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path | Store, index_dir: Path) -> Self:
+    def from_trace(
+        cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path | Store, index_dir: Path
+    ) -> Self:
         """The researcher that a trace describes."""
         try:
             places = _PLACES.validate_python(settings.get("folders"))

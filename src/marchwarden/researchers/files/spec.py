@@ -21,7 +21,7 @@ def _describe(inputs: Inputs, _settings: "Settings") -> Described:
     from marchwarden.researchers.files.models import Folder
 
     unique = {folder.absolute: folder for folder in map(Folder.at, inputs[_FOLDERS])}
-    return {_FOLDERS: [asdict(folder.place) for folder in unique.values()]}
+    return {_FOLDERS: [asdict(folder.record) for folder in unique.values()]}
 
 
 def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
@@ -35,7 +35,7 @@ def _from_trace(described: Described, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.files.agent import FilesResearcher
 
     index_dir = context.settings.index_dir
-    return FilesResearcher.again(described, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
+    return FilesResearcher.from_trace(described, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
 
 
 def _inputs_from_trace(described: Described) -> Inputs:
