@@ -61,7 +61,7 @@ def print_result(
 
 def _costs_by_step(result: "ResearchResult", settings: "Settings", trace_dir: Path) -> "RenderableType":
     """Return tokens and dollars by step, from the traces of the run and of the researchers it dispatched."""
-    from marchwarden.audit.costs import expenses, summed, total
+    from marchwarden.audit.costs import expenses, sum_by, total
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
     from marchwarden.storage.store import Store
@@ -70,4 +70,4 @@ def _costs_by_step(result: "ResearchResult", settings: "Settings", trace_dir: Pa
     runs = {result.trace_id, *(each.trace_id for each in result.dispatches)}
     here = [trace_id for trace_id in store.traces() if trace_id in runs]
     spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]
-    return formatter.spending(summed(spent, "action"), total(spent))
+    return formatter.spending(sum_by(spent, "action"), total(spent))
