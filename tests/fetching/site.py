@@ -1,4 +1,4 @@
-"""A website of raw sockets on loopback: says exactly what a test tells it to, and counts who came."""
+"""A website on loopback, built on raw sockets. It sends the bytes a test specifies and records every request."""
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -21,70 +21,70 @@ class Request:
     body: bytes = b""
 
 
-Act = Callable[[Request, anyio.abc.ByteStream], Awaitable[None]]
-Say = bytes | Act
+Handler = Callable[[Request, anyio.abc.ByteStream], Awaitable[None]]
+Reply = bytes | Handler
 
 
 @dataclass
 class Site:
     port: int
-    pages: dict[str, Say | list[Say]]
+    pages: dict[str, Reply | list[Reply]]
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
-    now: int = 0
-    most_at_once: int = 0
+    active: int = 0
+    max_active: int = 0
 
     def url(self, path: str, host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
 
-    def asked(self, path: str) -> int:
+    def request_count(self, path: str) -> int:
         return sum(request.path == path for request in self.requests)
 
     def settings(self, hosts: Sequence[str] = ("127.0.0.1",), **changes: object) -> FetchSettings:
-        allowed = AllowedHosts.parsed(",".join(f"{host}:{self.port}" for host in hosts))
-        return FetchSettings(**{"allowed": allowed, "host_delay": 0.0, "retry_pause": 0.01} | changes)  # type: ignore[arg-type] # each test changes what it is about
+        allowed = AllowedHosts.parse(",".join(f"{host}:{self.port}" for host in hosts))
+        return FetchSettings(**{"allowed": allowed, "host_delay": 0.0, "retry_pause": 0.01} | changes)  # type: ignore[arg-type] # any field of FetchSettings
 
     async def serve(self, stream: anyio.abc.ByteStream) -> None:
         self.connections += 1
         async with stream:
             try:
                 while True:
-                    await self._answer(stream)
+                    await self._respond(stream)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
 
-    async def _answer(self, stream: anyio.abc.ByteStream) -> None:
-        request = await _received(stream)
+    async def _respond(self, stream: anyio.abc.ByteStream) -> None:
+        request = await _read_request(stream)
         self.requests.append(request)
-        said = self.pages.get(request.path, reply(404, b"nothing here"))
-        if isinstance(said, list):
-            said = said.pop(0) if len(said) > 1 else said[0]
-        self.now += 1
-        self.most_at_once = max(self.most_at_once, self.now)
+        response = self.pages.get(request.path, reply(404, b"nothing here"))
+        if isinstance(response, list):
+            response = response.pop(0) if len(response) > 1 else response[0]
+        self.active += 1
+        self.max_active = max(self.max_active, self.active)
         try:
-            if isinstance(said, bytes):
-                await stream.send(said)
+            if isinstance(response, bytes):
+                await stream.send(response)
             else:
-                await said(request, stream)
+                await response(request, stream)
         finally:
-            self.now -= 1
+            self.active -= 1
 
 
 def reply(status: int = 200, body: bytes = b"", **headers: str) -> bytes:
     fields = {"Content-Length": str(len(body))} | {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode("latin-1") + body
+    return f"HTTP/1.1 {status} OK\r\n{head}\r\n".encode("latin-1") + body
 
 
-def page(words: str = "a page", **headers: str) -> bytes:
-    return reply(200, words.encode(), **{"Content_Type": "text/html; charset=utf-8"} | headers)
+def page(text: str = "a page", **headers: str) -> bytes:
+    return reply(200, text.encode(), **{"Content_Type": "text/html; charset=utf-8"} | headers)
 
 
 async def hang(_request: Request, _stream: anyio.abc.ByteStream) -> None:
     await anyio.sleep_forever()
 
 
-async def go_on(_request: Request, stream: anyio.abc.ByteStream) -> None:
+async def send_forever(_request: Request, stream: anyio.abc.ByteStream) -> None:
     await stream.send(b"HTTP/1.1 200 OK\r\n\r\n")
     while True:
         await stream.send(b"x" * 65536)
@@ -94,7 +94,7 @@ async def reset(_request: Request, stream: anyio.abc.ByteStream) -> None:
     await stream.aclose()
 
 
-async def _received(stream: anyio.abc.ByteStream) -> Request:
+async def _read_request(stream: anyio.abc.ByteStream) -> Request:
     raw = b""
     while b"\r\n\r\n" not in raw:
         raw += await stream.receive()
@@ -109,7 +109,9 @@ async def _received(stream: anyio.abc.ByteStream) -> Request:
 
 @asynccontextmanager
 async def site(
-    pages: Mapping[str, Say | list[Say]] | None = None, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+    pages: Mapping[str, Reply | list[Reply]] | None = None,
+    address: str = "127.0.0.1",
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Site]:
     listener = await anyio.create_tcp_listener(local_host=address, local_port=0)
     async with listener, anyio.create_task_group() as group:
@@ -119,8 +121,8 @@ async def site(
         group.cancel_scope.cancel()
 
 
-class Trap(httpcore2.AsyncNetworkBackend):
-    """A network where every address, whatever it is, is the listening socket of one site."""
+class RedirectingNetwork(httpcore2.AsyncNetworkBackend):
+    """A network that connects every address to one local site and records the addresses dialled."""
 
     def __init__(self, port: int) -> None:
         self.port = port

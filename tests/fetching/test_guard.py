@@ -1,4 +1,4 @@
-"""No spelling of an inward address reaches a listening socket. The socket is the witness, not the exception."""
+"""No spelling of an internal address reaches a listening socket. The tests check the socket, not only the exception."""
 
 import socket
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings
-from marchwarden.fetching.public_ips import is_public
-from tests.fetching.site import Site, Trap, page, reply, site
+from marchwarden.fetching.guard import is_public
+from tests.fetching.site import RedirectingNetwork, Site, page, reply, site
 
 PUBLIC = "93.184.215.14"
-INWARD = {
-    "inward.example.org": ["127.0.0.1"],
+INTERNAL = {
+    "internal.example.org": ["127.0.0.1"],
     "ten.example.org": ["10.1.2.3"],
     "shared.example.org": ["100.64.0.1"],
     "link.example.org": ["169.254.169.254"],
@@ -43,7 +43,7 @@ INWARD = {
     "127.0.0.1.nip.example.org": ["127.0.0.1"],
 }
 SPELLINGS = (
-    *(f"http://{name}/" for name in INWARD),
+    *(f"http://{name}/" for name in INTERNAL),
     "http://127.0.0.1/",
     "http://127.1/",
     "http://127.0.1/",
@@ -175,97 +175,97 @@ SPELLINGS = (
 )
 
 
-async def resolved(host: str, _port: int) -> Sequence[str]:
-    if host in INWARD:
-        return INWARD[host]
+async def resolver(host: str, _port: int) -> Sequence[str]:
+    if host in INTERNAL:
+        return INTERNAL[host]
     if host.endswith("example.org") or host == "example.org":
         return [PUBLIC]
     raise socket.gaierror(socket.EAI_NONAME, "no such name")
 
 
-def trapped(served: Site, **changes: object) -> tuple[Fetcher, Trap]:
-    trap = Trap(served.port)
-    return Fetcher(served.settings(hosts=(), **changes), resolver=resolved, network=trap), trap
+def fetcher_and_network(served: Site, **changes: object) -> tuple[Fetcher, RedirectingNetwork]:
+    network = RedirectingNetwork(served.port)
+    return Fetcher(served.settings(hosts=(), **changes), resolver=resolver, network=network), network
 
 
-async def test_the_trap_springs_for_a_public_address_so_it_would_for_any():
+async def test_a_public_address_reaches_the_local_site():
     async with site({"/": page("public words")}) as served:
-        fetcher, trap = trapped(served)
+        fetcher, network = fetcher_and_network(served)
         got = await fetcher.get("http://example.org/")
     assert got.content == b"public words"
     assert served.connections == 1
-    assert trap.dialled == [PUBLIC]
+    assert network.dialled == [PUBLIC]
 
 
-def test_there_are_more_spellings_than_an_attacker_would_try_by_hand():
+def test_at_least_140_spellings_are_tried():
     assert len(set(SPELLINGS)) >= 140
 
 
 @pytest.mark.parametrize("url", SPELLINGS)
 async def test_no_spelling_reaches_a_listening_socket(url):
     async with site({"/": page(), "/robots.txt": page()}) as served:
-        fetcher, trap = trapped(served)
+        fetcher, network = fetcher_and_network(served)
         if url == "http://example.org#@127.0.0.1/@x\\":
             await fetcher.get(url)
-            assert set(trap.dialled) == {PUBLIC}
+            assert set(network.dialled) == {PUBLIC}
             return
         with pytest.raises(SourceError) as refused:
             await fetcher.get(url)
         assert "\n" not in refused.value.detail and "\x00" not in refused.value.detail
     assert served.connections == 0
-    assert trap.dialled == []
+    assert network.dialled == []
 
 
 @pytest.mark.parametrize("url", [url for url in SPELLINGS if url.isprintable()])
-async def test_no_redirect_leads_inward(url):
+async def test_no_redirect_reaches_an_internal_host(url):
     location = url.encode().decode("latin-1")
     async with site({"/": reply(302, Location=location), "/robots.txt": reply(404)}) as served:
-        fetcher, trap = trapped(served)
+        fetcher, network = fetcher_and_network(served)
         with pytest.raises(SourceError):
             await fetcher.get("http://example.org/")
-    assert set(trap.dialled) == {PUBLIC}
+    assert set(network.dialled) == {PUBLIC}
     assert {request.headers["host"] for request in served.requests} == {"example.org"}
 
 
-async def test_a_robots_txt_that_redirects_inward_is_not_followed():
+async def test_robots_txt_redirect_to_an_internal_host_is_refused():
     async with site({"/robots.txt": reply(301, Location="http://127.0.0.1/"), "/": page()}) as served:
-        fetcher, trap = trapped(served)
+        fetcher, network = fetcher_and_network(served)
         with pytest.raises(SourceError, match="not on the public internet"):
             await fetcher.get("http://example.org/")
-    assert trap.dialled == [PUBLIC]
-    assert served.asked("/") == 0
+    assert network.dialled == [PUBLIC]
+    assert served.request_count("/") == 0
 
 
-async def test_a_name_that_turns_inward_between_two_lookups_is_caught_at_the_second():
+async def test_dns_rebinding_is_caught_at_the_second_lookup():
     answers = [[PUBLIC], ["127.0.0.1"]]
 
-    async def rebinding(_host: str, _port: int) -> Sequence[str]:
+    async def rebinding_resolver(_host: str, _port: int) -> Sequence[str]:
         return answers.pop(0)
 
     closing = reply(404, Connection="close")
     async with site({"/robots.txt": closing, "/": page()}) as served:
-        trap = Trap(served.port)
-        fetcher = Fetcher(served.settings(hosts=()), resolver=rebinding, network=trap)
+        network = RedirectingNetwork(served.port)
+        fetcher = Fetcher(served.settings(hosts=()), resolver=rebinding_resolver, network=network)
         with pytest.raises(SourceError, match="not on the public internet"):
             await fetcher.get("http://example.org/")
-    assert trap.dialled == [PUBLIC]
+    assert network.dialled == [PUBLIC]
 
 
-async def test_the_address_that_was_checked_is_the_one_that_is_dialled():
-    asked = []
+async def test_the_checked_address_is_the_one_dialled():
+    looked_up = []
 
-    async def counting(host: str, _port: int) -> Sequence[str]:
-        asked.append(host)
-        return [PUBLIC if len(asked) == 1 else "127.0.0.1"]
+    async def counting_resolver(host: str, _port: int) -> Sequence[str]:
+        looked_up.append(host)
+        return [PUBLIC if len(looked_up) == 1 else "127.0.0.1"]
 
     async with site({"/": page()}) as served:
-        trap = Trap(served.port)
-        await Fetcher(served.settings(hosts=()), resolver=counting, network=trap).get("http://example.org/")
-    assert asked == ["example.org"]
-    assert trap.dialled == [PUBLIC]
+        network = RedirectingNetwork(served.port)
+        await Fetcher(served.settings(hosts=()), resolver=counting_resolver, network=network).get("http://example.org/")
+    assert looked_up == ["example.org"]
+    assert network.dialled == [PUBLIC]
 
 
-async def test_an_opened_pair_opens_nothing_but_itself():
+async def test_an_allowed_host_allows_only_its_exact_spelling_and_port():
     async with site({"/": page()}) as served, site({"/": page()}) as other:
         fetcher = Fetcher(served.settings())
         assert (await fetcher.get(served.url("/"))).content == b"a page"
@@ -285,51 +285,57 @@ async def test_an_opened_pair_opens_nothing_but_itself():
     assert served.connections == 1
 
 
-async def test_a_foreign_name_does_not_borrow_an_opened_address():
-    async def inward(_host: str, _port: int) -> Sequence[str]:
+async def test_another_name_for_an_allowed_address_is_refused():
+    async def internal_resolver(_host: str, _port: int) -> Sequence[str]:
         return ["127.0.0.1"]
 
     async with site({"/": page()}) as served:
-        trap = Trap(served.port)
-        settings = FetchSettings(allowed=AllowedHosts.parsed("127.0.0.1:80"))
+        network = RedirectingNetwork(served.port)
+        settings = FetchSettings(allowed=AllowedHosts.parse("127.0.0.1:80"))
         with pytest.raises(SourceError):
-            await Fetcher(settings, resolver=inward, network=trap).get("http://example.org/")
-    assert trap.dialled == []
+            await Fetcher(settings, resolver=internal_resolver, network=network).get("http://example.org/")
+    assert network.dialled == []
 
 
-async def test_a_name_nobody_has_is_a_source_not_found():
+async def test_unknown_host_is_source_not_found():
     async with site() as served:
-        fetcher, _ = trapped(served)
+        fetcher, _ = fetcher_and_network(served)
         with pytest.raises(SourceError) as error:
-            await fetcher.get("http://nobody.example.net/")
+            await fetcher.get("http://missing.example.net/")
     assert error.value.category is GapCategory.SOURCE_NOT_FOUND
 
 
 @pytest.mark.parametrize(
-    "written", ["wiki.corp", ":80", "wiki.corp:", "http://wiki.corp:80", "a b:80", "x:99999", "*:80", "10.0.0.0/8:80"]
+    "text", ["wiki.corp", ":80", "wiki.corp:", "http://wiki.corp:80", "a b:80", "x:99999", "*:80", "10.0.0.0/8:80"]
 )
-def test_what_is_not_a_host_and_port_is_not_opened(written):
+def test_invalid_allowed_hosts_are_rejected(text):
     with pytest.raises(InvalidInput):
-        AllowedHosts.parsed(written)
+        AllowedHosts.parse(text)
 
 
-def test_opened_pairs_are_read_in_every_sensible_spelling():
-    allowed = AllowedHosts.parsed(" Wiki.Corp:443, 127.0.0.1:8080 ,[::1]:9000,")
+def test_allowed_hosts_are_parsed_and_normalized():
+    allowed = AllowedHosts.parse(" Wiki.Corp:443, 127.0.0.1:8080 ,[::1]:9000,")
     assert allowed.pairs == {("wiki.corp", 443), ("127.0.0.1", 8080), ("::1", 9000)}
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
-def test_no_address_is_public_that_python_knows_to_be_reserved(address):
+def test_addresses_reserved_in_python_are_not_public(address):
     assert not is_public(str(address)) or (address.is_global and not address.is_multicast)
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
-def test_an_address_wrapped_in_another_is_never_public(address):
-    four = int(address)
-    wrapped = (0xFFFF << 32 | four, four, 0x2002 << 112 | four << 80, 0x64FF9B << 96 | four, 0x20010000 << 96 | four)
-    assert not any(is_public(str(IPv6Address(value))) for value in wrapped)
+def test_ipv4_embedded_in_ipv6_is_never_public(address):
+    value = int(address)
+    wrapped = (
+        0xFFFF << 32 | value,
+        value,
+        0x2002 << 112 | value << 80,
+        0x64FF9B << 96 | value,
+        0x20010000 << 96 | value,
+    )
+    assert not any(is_public(str(IPv6Address(number))) for number in wrapped)
 
 
-@pytest.mark.parametrize("written", [PUBLIC, "8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450:4001::200e"])
-def test_public_addresses_stay_reachable(written):
-    assert is_public(str(ip_address(written)))
+@pytest.mark.parametrize("text", [PUBLIC, "8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450:4001::200e"])
+def test_public_addresses_are_public(text):
+    assert is_public(str(ip_address(text)))

@@ -9,7 +9,7 @@ from protego import Protego
 
 from marchwarden.errors import SourceError
 from marchwarden.fetching import Fetcher
-from marchwarden.fetching.robots import addressed
+from marchwarden.fetching.robots import merge_other_agents
 from tests.fetching.site import Site, hang, page, reply, reset, site
 
 
@@ -43,7 +43,7 @@ async def allowed(served: Site, path: str) -> bool:
         ("", "/public", True),
     ],
 )
-async def test_what_a_host_asks_of_robots_is_done(text, path, expected):
+async def test_robots_txt_rules_are_obeyed(text, path, expected):
     paths = dict.fromkeys(("/private/a", "/public", "/a.pdf", "/a.pdf?x", "/caf%C3%A9"), page())
     async with site({**paths, "/robots.txt": reply(200, text.encode())}) as served:
         assert await allowed(served, path) is expected
@@ -52,7 +52,7 @@ async def test_what_a_host_asks_of_robots_is_done(text, path, expected):
 
 
 @pytest.mark.parametrize(
-    "said, expected",
+    "response, expected",
     [
         (reply(404), True),
         (reply(401), True),
@@ -69,14 +69,14 @@ async def test_what_a_host_asks_of_robots_is_done(text, path, expected):
         (hang, False),
     ],
 )
-async def test_a_missing_robots_txt_allows_and_an_unreachable_one_refuses(said, expected):
+async def test_missing_robots_txt_allows_and_unreachable_one_refuses(response, expected):
     moved = reply(200, b"User-agent: *\nDisallow: /")
-    async with site({"/robots.txt": said, "/moved.txt": moved, "/": page()}) as served:
+    async with site({"/robots.txt": response, "/moved.txt": moved, "/": page()}) as served:
         assert await allowed(served, "/") is expected
-    assert served.asked("/") == expected
+    assert served.request_count("/") == expected
 
 
-async def test_the_rules_are_asked_for_once_and_hold_for_every_redirect():
+async def test_rules_are_fetched_once_and_apply_to_redirects():
     rules = reply(200, b"User-agent: *\nDisallow: /private")
     pages = {"/robots.txt": rules, "/a": page(), "/b": reply(302, Location="/private"), "/private": page()}
     async with site(pages) as served:
@@ -84,26 +84,26 @@ async def test_the_rules_are_asked_for_once_and_hold_for_every_redirect():
         await fetcher.get(served.url("/a"))
         with pytest.raises(SourceError, match="asks robots not to read"):
             await fetcher.get(served.url("/b"))
-    assert served.asked("/robots.txt") == 1
-    assert served.asked("/private") == 0
+    assert served.request_count("/robots.txt") == 1
+    assert served.request_count("/private") == 0
 
 
-async def test_a_crawl_delay_is_kept_up_to_a_bound():
+async def test_crawl_delay_is_respected_up_to_a_maximum():
     async with site({"/robots.txt": reply(200, b"User-agent: *\nCrawl-delay: 9999"), "/": page()}) as served:
-        fetcher = Fetcher(served.settings(longest_crawl_delay=0.3))
+        fetcher = Fetcher(served.settings(max_crawl_delay=0.3))
         start = anyio.current_time()
         await fetcher.get(served.url("/"))
         await fetcher.get(served.url("/"))
     assert 0.3 <= anyio.current_time() - start < 5
 
 
-async def test_a_robots_txt_that_never_ends_is_read_to_its_bound():
-    async def for_ever(_request, stream):
+async def test_endless_robots_txt_is_read_up_to_the_limit():
+    async def endless(_request, stream):
         await stream.send(b"HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /private\n")
         while True:
             await stream.send(b"# and so on\n" * 1000)
 
-    async with site({"/robots.txt": for_ever, "/": page(), "/private": page()}) as served:
+    async with site({"/robots.txt": endless, "/": page(), "/private": page()}) as served:
         assert await allowed(served, "/")
         assert not await allowed(served, "/private")
 
@@ -118,12 +118,14 @@ async def test_a_robots_txt_that_never_ends_is_read_to_its_bound():
         "user" + "-" * 400_000,
     ],
 )
-def test_rules_made_to_be_slow_are_read_in_time(hostile):
+def test_hostile_rules_are_parsed_quickly(hostile):
     start = time.process_time()
-    Protego.parse(addressed(hostile, "marchwarden")).can_fetch("https://example.org/" + "a" * 4000, "marchwarden")
+    Protego.parse(merge_other_agents(hostile, "marchwarden")).can_fetch(
+        "https://example.org/" + "a" * 4000, "marchwarden"
+    )
     assert time.process_time() - start < 5
 
 
 @given(st.text(max_size=200))
-def test_any_text_at_all_is_rules(text):
-    Protego.parse(addressed(text, "marchwarden")).can_fetch("https://example.org/a", "marchwarden")
+def test_any_text_can_be_parsed(text):
+    Protego.parse(merge_other_agents(text, "marchwarden")).can_fetch("https://example.org/a", "marchwarden")

@@ -1,22 +1,21 @@
-"""Polite, guarded HTTP: pages that anybody may have named, and APIs that the operator chose. Knows no format."""
+"""Guarded, polite HTTP: web pages from untrusted URLs, and APIs the operator configured. Does not parse content."""
 
-from marchwarden.fetching.api import Answer, ApiClient
-from marchwarden.fetching.cache import FolderMemory
+from marchwarden.fetching.api import ApiClient, ApiResponse
+from marchwarden.fetching.cache import CachedPage, FolderPageCache, Page, PageCache
 from marchwarden.fetching.fetcher import Fetcher
-from marchwarden.fetching.page import Page, PageMemory, Remembered
 from marchwarden.fetching.rate_limit import OpenGate, RequestGate
 from marchwarden.fetching.settings import AllowedHosts, FetchSettings
 
 __all__ = [
     "AllowedHosts",
-    "Answer",
     "ApiClient",
+    "ApiResponse",
+    "CachedPage",
     "FetchSettings",
     "Fetcher",
-    "FolderMemory",
+    "FolderPageCache",
     "OpenGate",
     "Page",
-    "PageMemory",
-    "Remembered",
+    "PageCache",
     "RequestGate",
 ]

@@ -1,6 +1,6 @@
-"""ApiClient: calls to services the operator chose. No guard on the address, every other bound; knows no service."""
+"""HTTP client for services the operator configured: size and time limits, retries, but no check of the address."""
 
-import json as notation
+import json as json_format
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,20 +12,19 @@ import anyio
 import httpcore2
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.body import ACCEPTED
-from marchwarden.fetching.connection import Connections, Incoming
+from marchwarden.fetching.connection import ACCEPTED_ENCODINGS, Connections, IncomingResponse
 from marchwarden.fetching.rate_limit import OpenGate, RequestGate
 from marchwarden.fetching.retry import TransientError, retry
 from marchwarden.fetching.settings import USER_AGENT
-from marchwarden.fetching.urls import Url, parsed
+from marchwarden.fetching.urls import Url, parse_url
 
 SECONDS: Final = 20.0
-LARGEST: Final = 8 << 20
+MAX_BYTES: Final = 8 << 20
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a service answered, whatever its status. Header names are in lower case."""
+class ApiResponse:
+    """The response of a service, with any status. Header names are lower case."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -33,16 +32,16 @@ class Answer:
 
 
 class ApiClient:
-    """Calls services. A call has one deadline for everything; errors name the host, never the path, query or headers.
+    """Calls services. One deadline covers a whole call. Errors name the host, never the path, query or headers.
 
-    Connections end with the call they were opened for: there is nothing to close, and any event loop will do.
+    Connections are closed at the end of each call, so the client needs no closing and works in any event loop.
     """
 
     def __init__(
         self,
         *,
         seconds: float = SECONDS,
-        largest: int = LARGEST,
+        max_bytes: int = MAX_BYTES,
         retries: int = 2,
         pause: float = 0.5,
         user_agent: str = USER_AGENT,
@@ -50,7 +49,7 @@ class ApiClient:
         gate: RequestGate | None = None,
     ) -> None:
         self._seconds = seconds
-        self._largest = largest
+        self._max_bytes = max_bytes
         self._retries = retries
         self._pause = pause
         self._user_agent = user_agent
@@ -65,54 +64,58 @@ class ApiClient:
         json: object = None,
         params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """The service's answer, after retries where it said "not now"; redirects are answers like any other.
+    ) -> ApiResponse:
+        """Send a request and return the response, retrying transient failures. Redirects are returned, not followed.
 
-        Raises `SourceError` where there is no answer: no connection, none in time, or too large a one.
+        Raises `SourceError` if there is no response: connection failed, deadline passed, or body too large.
         """
-        target = _asked(parsed(url), params or {})
-        fields = {"User-Agent": self._user_agent, "Accept": "application/json", "Accept-Encoding": ACCEPTED}
-        content = None if json is None else notation.dumps(json).encode()
+        target = _with_params(parse_url(url), params or {})
+        fields = {"User-Agent": self._user_agent, "Accept": "application/json", "Accept-Encoding": ACCEPTED_ENCODINGS}
+        content = None if json is None else json_format.dumps(json).encode()
         if content is not None:
             fields |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
         attempt = partial(self._attempt, method, target, fields | dict(headers or {}), content)
-        # Waiting at a gate is no part of the call's time. What the service itself put off goes through with the first.
+        # Waiting at the gate does not count towards the deadline. Retries pass the gate together with the first try.
         async with self._gate.at(urlsplit(url).netloc):
             with anyio.move_on_after(self._seconds):
                 try:
                     return await retry(attempt, retries=self._retries, pause=self._pause)
-                except _NotNow as error:
-                    return error.answer
+                except _TransientResponse as error:
+                    return error.response
         raise SourceError(f"{target.host} did not answer within {self._seconds:g} s")
 
-    async def _attempt(self, method: str, target: Url, headers: Mapping[str, str], content: bytes | None) -> Answer:
+    async def _attempt(
+        self, method: str, target: Url, headers: Mapping[str, str], content: bytes | None
+    ) -> ApiResponse:
         connections = Connections(httpcore2.AnyIOBackend(), self._certificates)
         try:
             async with connections.send(method, target, headers, content) as incoming:
-                return await self._answer(incoming)
+                return await self._read_response(incoming)
         finally:
             await connections.aclose()
 
-    async def _answer(self, incoming: Incoming) -> Answer:
-        answer = Answer(incoming.status, incoming.headers, await incoming.body(self._largest))
+    async def _read_response(self, incoming: IncomingResponse) -> ApiResponse:
+        response = ApiResponse(incoming.status, incoming.headers, await incoming.read_body(self._max_bytes))
         try:
-            incoming.raise_if_passing()
+            incoming.raise_if_transient()
         except TransientError as error:
-            raise _NotNow(error, answer) from error
-        return answer
+            raise _TransientResponse(error, response) from error
+        return response
 
     def _certificates(self) -> ssl.SSLContext:
         self._tls = self._tls or httpcore2.default_ssl_context()
         return self._tls
 
 
-class _NotNow(TransientError):
-    def __init__(self, error: TransientError, answer: Answer) -> None:
-        super().__init__(error.detail, error.after)
-        self.answer = answer
+class _TransientResponse(TransientError):
+    """A response worth retrying. After the last retry it is returned like any other."""
+
+    def __init__(self, error: TransientError, response: ApiResponse) -> None:
+        super().__init__(error.detail, error.retry_after)
+        self.response = response
 
 
-def _asked(target: Url, params: Mapping[str, str]) -> Url:
+def _with_params(target: Url, params: Mapping[str, str]) -> Url:
     if not params:
         return target
-    return target.at(f"{target.path}{'&' if '?' in target.path else '?'}{urlencode(params, errors='replace')}")
+    return target.with_path(f"{target.path}{'&' if '?' in target.path else '?'}{urlencode(params, errors='replace')}")

@@ -1,19 +1,19 @@
-"""FolderMemory: pages fetched before, in one small SQLite file; their bodies lie in the archive."""
+"""Fetched pages, and a cache of them in a small SQLite file. The bodies are stored in the archive."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from marchwarden.errors import ArchiveDamaged, StorageError
-from marchwarden.fetching.page import Page, Remembered
 from marchwarden.storage.archive import Archive
 
 _NAME: Final = "pages.sqlite"
 _WAIT_SECONDS: Final = 2.0
-_MOST_PAGES: Final = 20_000
+_MAX_PAGES: Final = 20_000
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS pages (
     url TEXT PRIMARY KEY,
@@ -28,15 +28,49 @@ CREATE TABLE IF NOT EXISTS pages (
 """
 
 
-class FolderMemory:
-    """Remembers across runs and processes. A body that is gone from the archive is a page not remembered."""
+@dataclass(frozen=True)
+class Page:
+    """The decoded body of a page and its metadata. `url` is the final URL after redirects.
+
+    `fetched_at` is when the host last sent or confirmed the page. `reused` means that the body came from the cache.
+    """
+
+    url: str
+    requested_url: str
+    content: bytes = field(repr=False)
+    media_type: str
+    charset: str | None
+    fetched_at: datetime
+    reused: bool = False
+
+
+@dataclass(frozen=True)
+class CachedPage:
+    """A page with the validators for a conditional request."""
+
+    page: Page
+    etag: str = ""
+    last_modified: str = ""
+    fresh_until: datetime | None = None
+
+
+class PageCache(Protocol):
+    """Pages by final URL. Methods run in worker threads and raise only `StorageError`."""
+
+    def get(self, url: str) -> CachedPage | None: ...
+
+    def put(self, url: str, cached: CachedPage) -> None: ...
+
+
+class FolderPageCache:
+    """Page cache shared by runs and processes. A page whose body is missing from the archive is a cache miss."""
 
     def __init__(self, folder: Path, archive: Archive) -> None:
         self._folder = folder
         self._archive = archive
 
-    def recall(self, url: str) -> Remembered | None:
-        with self._opened() as database:
+    def get(self, url: str) -> CachedPage | None:
+        with self._connect() as database:
             row = database.execute(
                 "SELECT content_hash, media_type, charset, fetched_at, etag, last_modified, fresh_until"
                 " FROM pages WHERE url = ?",
@@ -50,26 +84,26 @@ class FolderMemory:
         except ArchiveDamaged:
             return None
         page = Page(url, url, content, media_type, charset, datetime.fromisoformat(fetched_at))
-        return Remembered(page, etag, last_modified, datetime.fromisoformat(fresh_until) if fresh_until else None)
+        return CachedPage(page, etag, last_modified, datetime.fromisoformat(fresh_until) if fresh_until else None)
 
-    def remember(self, url: str, remembered: Remembered) -> None:
-        page = remembered.page
-        fresh = remembered.fresh_until.isoformat() if remembered.fresh_until else None
-        kept = self._archive.keep(page.content)
-        row = (url, kept, page.media_type, page.charset, page.fetched_at.isoformat())
-        with self._opened() as database:
+    def put(self, url: str, cached: CachedPage) -> None:
+        page = cached.page
+        fresh = cached.fresh_until.isoformat() if cached.fresh_until else None
+        content_hash = self._archive.keep(page.content)
+        row = (url, content_hash, page.media_type, page.charset, page.fetched_at.isoformat())
+        with self._connect() as database:
             database.execute(
                 "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, remembered.etag, remembered.last_modified, fresh),
+                (*row, cached.etag, cached.last_modified, fresh),
             )
             database.execute(
                 "DELETE FROM pages WHERE url IN (SELECT url FROM pages ORDER BY fetched_at DESC LIMIT -1 OFFSET ?)",
-                (_MOST_PAGES,),
+                (_MAX_PAGES,),
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        """A connection a call: calls come from many threads, and another process may be writing."""
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection per call: calls come from many threads, and another process may be writing."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self._folder / _NAME, timeout=_WAIT_SECONDS)) as database:
@@ -79,4 +113,4 @@ class FolderMemory:
                 with database:
                     yield database
         except (sqlite3.Error, OSError) as error:
-            raise StorageError(f"the memory of pages does not work: {error}") from error
+            raise StorageError(f"the page cache failed: {error}") from error

@@ -1,9 +1,11 @@
-"""One request and its answer over connections that live as long as one errand. Knows HTTP, no politeness.
+"""Send one HTTP request and read its response under a size limit. Does not know about retries, robots.txt or delays.
 
-Nothing outlives the errand: no cookie, no connection, no event loop.
+Why not httpx: its timeouts apply per read, it decodes bodies without a size limit, and a guard belongs below TLS and
+redirects. `httpcore2` lets us supply the network. Cookies, connections and event loops end with the call.
 """
 
 import ssl
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,100 +17,161 @@ import anyio
 import httpcore2
 
 from marchwarden.errors import SourceError
-from marchwarden.fetching.body import Body
 from marchwarden.fetching.retry import TransientError
 from marchwarden.fetching.urls import Url
+from marchwarden.text.sanitize import one_line
 
-_CLOSING_SECONDS: Final = 1.0
-_FINISHING_SECONDS: Final = 1.0
-_LARGEST_UNWANTED: Final = 64 << 10
-_PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+ACCEPTED_ENCODINGS: Final = "gzip"
+_GZIP: Final = frozenset({"gzip", "x-gzip"})
+_GZIP_WINDOW: Final = 31
+_MAX_GZIP_MEMBERS: Final = 100
+_CLOSE_SECONDS: Final = 1.0
+_DRAIN_SECONDS: Final = 1.0
+_MAX_DRAINED_BYTES: Final = 64 << 10
+_TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-class Incoming:
-    """An answer whose head has arrived. Header names are in lower case; repeated ones are joined."""
+class BodyDecoder:
+    """Decodes a response body chunk by chunk and never holds more than `max_bytes`. Accepts gzip and plain bytes."""
+
+    def __init__(self, encoding: str, max_bytes: int) -> None:
+        names = [name for name in encoding.lower().replace(" ", "").split(",") if name not in {"", "identity"}]
+        if len(names) > 1 or not _GZIP.issuperset(names):
+            raise SourceError(f"its body came in an encoding that was not asked for ({one_line(encoding, 40)})")
+        self._max_bytes = max_bytes
+        self._content = bytearray()
+        self._received = 0
+        self._members = 0
+        self._ended = False
+        self._inflater = zlib.decompressobj(_GZIP_WINDOW) if names else None
+
+    @property
+    def content(self) -> bytes:
+        """The decoded bytes so far, at most `max_bytes`."""
+        return bytes(memoryview(self._content)[: self._max_bytes])
+
+    @property
+    def complete(self) -> bool:
+        return self._inflater is None or self._inflater.eof or not self._received
+
+    def feed(self, chunk: bytes) -> bool:
+        """Add received bytes. Returns False once the body exceeds the limit."""
+        self._received += len(chunk)
+        if self._inflater is None:
+            self._content += chunk
+        else:
+            self._inflate(chunk)
+        return max(self._received, len(self._content)) <= self._max_bytes
+
+    def _inflate(self, chunk: bytes) -> None:
+        while chunk and not self._ended and len(self._content) <= self._max_bytes:
+            inflater = self._current_member(chunk)
+            if inflater is None:
+                self._ended = True
+                return
+            try:
+                self._content += inflater.decompress(chunk, self._max_bytes + 1 - len(self._content))
+            except zlib.error as error:
+                raise SourceError("its body is not the gzip it says it is") from error
+            chunk = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
+
+    def _current_member(self, chunk: bytes) -> "zlib._Decompress | None":
+        """The decompressor for the next bytes: gzip members may follow each other, and padding follows the last."""
+        assert self._inflater is not None
+        if self._inflater.eof:
+            if not chunk.startswith(b"\x1f"):
+                return None
+            self._members += 1
+            if self._members > _MAX_GZIP_MEMBERS:
+                raise SourceError(f"its body is more than {_MAX_GZIP_MEMBERS} gzip files in a row")
+            self._inflater = zlib.decompressobj(_GZIP_WINDOW)
+        return self._inflater
+
+
+class IncomingResponse:
+    """A response whose headers have arrived. Header names are lower case; repeated headers are joined."""
 
     def __init__(self, host: str, response: httpcore2.Response) -> None:
         self.host = host
         self.status = response.status
-        self.headers = _joined(response.headers)
+        self.headers = _merge_headers(response.headers)
         self._response = response
 
-    async def body(self, largest: int) -> bytes:
-        """The whole decoded body; one larger than `largest` is refused."""
-        if _declared(self.headers) > largest:
-            raise self._too_large(largest)
-        body = Body(self.headers.get("content-encoding", ""), largest)
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Read and decode the complete body. Raises `SourceError` if it is larger than `max_bytes`."""
+        if _content_length(self.headers) > max_bytes:
+            raise self._too_large(max_bytes)
+        body = BodyDecoder(self.headers.get("content-encoding", ""), max_bytes)
         async with aclosing(self._response.aiter_stream()) as chunks:
             async for chunk in chunks:
-                if not body.take(chunk):
-                    raise self._too_large(largest)
+                if not body.feed(chunk):
+                    raise self._too_large(max_bytes)
         if not body.complete:
             raise SourceError(f"the page of {self.host} ended before its end")
         return body.content
 
-    async def beginning(self, largest: int) -> bytes:
-        """The decoded body, cut at `largest`."""
-        body = Body(self.headers.get("content-encoding", ""), largest)
+    async def read_start(self, max_bytes: int) -> bytes:
+        """Read and decode the body, truncated to `max_bytes`."""
+        body = BodyDecoder(self.headers.get("content-encoding", ""), max_bytes)
         async with aclosing(self._response.aiter_stream()) as chunks:
             async for chunk in chunks:
-                if not body.take(chunk):
+                if not body.feed(chunk):
                     break
         return body.content
 
-    async def finish(self) -> None:
-        """Read a body nobody wants, if it is short: the connection can then be used again."""
+    async def drain(self) -> None:
+        """Read and discard a short body, so that the connection can be reused."""
         read = 0
-        with anyio.move_on_after(_FINISHING_SECONDS), suppress(httpcore2.NetworkError, httpcore2.ProtocolError):
+        with anyio.move_on_after(_DRAIN_SECONDS), suppress(httpcore2.NetworkError, httpcore2.ProtocolError):
             async with aclosing(self._response.aiter_stream()) as chunks:
                 async for chunk in chunks:
                     read += len(chunk)
-                    if read > _LARGEST_UNWANTED:
+                    if read > _MAX_DRAINED_BYTES:
                         break
 
-    def raise_if_passing(self) -> None:
-        """Some refusals are only for now."""
-        if self.status in _PASSING:
-            after = retry_after(self.headers)
-            asked = "" if after is None else f" and asks to wait {after:.0f} s"
-            raise TransientError(f"{self.host} answered {described(self.status)}{asked}", after)
+    def raise_if_transient(self) -> None:
+        """Raise `TransientError` if the status says that a later request may succeed."""
+        if self.status in _TRANSIENT_STATUSES:
+            seconds = retry_after(self.headers)
+            wait = "" if seconds is None else f" and asks to wait {seconds:.0f} s"
+            raise TransientError(f"{self.host} answered {describe_status(self.status)}{wait}", seconds)
 
-    def _too_large(self, largest: int) -> SourceError:
-        return SourceError(f"the page of {self.host} is larger than {largest / (1 << 20):g} MiB")
+    def _too_large(self, max_bytes: int) -> SourceError:
+        return SourceError(f"the page of {self.host} is larger than {max_bytes / (1 << 20):g} MiB")
 
 
 class Connections:
-    """The connections of one errand, over a network of the caller's choice.
+    """The connections of one page or API call, over the given network.
 
-    `tls` is called when https is met: reading the machine's certificates takes as long as a fast page.
+    `tls` is called on the first https request: loading the system certificates takes as long as a fast page.
     """
 
     def __init__(self, network: httpcore2.AsyncNetworkBackend, tls: Callable[[], ssl.SSLContext]) -> None:
-        self._network = _Accounted(network)
+        self._network = _TrackingNetwork(network)
         self._tls = tls
         self._pools: dict[str, httpcore2.AsyncConnectionPool] = {}
 
     @asynccontextmanager
     async def send(
         self, method: str, target: Url, headers: Mapping[str, str], content: bytes | None = None
-    ) -> AsyncIterator[Incoming]:
-        """Send a request; whatever goes wrong until the end of the block leaves as `SourceError`."""
+    ) -> AsyncIterator[IncomingResponse]:
+        """Send a request. Network errors inside the block are raised as `SourceError`."""
         url = httpcore2.URL(
             scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
         )
         fields = [(name.encode(), value.encode("utf-8", "replace")) for name, value in headers.items()]
-        with _translated(target.host):
+        with _translate_errors(target.host):
             request = httpcore2.Request(
                 method, url, headers=[(b"Host", target.authority.encode()), *fields], content=content
             )
             response = await self._pool(target.scheme).handle_async_request(request)
             try:
-                yield Incoming(target.host, response)
+                yield IncomingResponse(target.host, response)
             finally:
                 await response.aclose()
 
     async def aclose(self) -> None:
-        with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+        with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
             for pool in self._pools.values():
                 await pool.aclose()
             await self._network.aclose()
@@ -120,11 +183,11 @@ class Connections:
         return self._pools[scheme]
 
 
-class _Accounted(httpcore2.AsyncNetworkBackend):
-    """A network that closes what it opened: a handshake cut off by a deadline leaves its socket to nobody else."""
+class _TrackingNetwork(httpcore2.AsyncNetworkBackend):
+    """Closes every socket it opened. A TLS handshake cut off by a deadline would otherwise leak its socket."""
 
-    def __init__(self, below: httpcore2.AsyncNetworkBackend) -> None:
-        self._below = below
+    def __init__(self, network: httpcore2.AsyncNetworkBackend) -> None:
+        self._network = network
         self._opened: list[httpcore2.AsyncNetworkStream] = []
 
     async def connect_tcp(
@@ -135,7 +198,7 @@ class _Accounted(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        stream = await self._below.connect_tcp(host, port, timeout, local_address, socket_options)
+        stream = await self._network.connect_tcp(host, port, timeout, local_address, socket_options)
         self._opened.append(stream)
         return stream
 
@@ -144,8 +207,8 @@ class _Accounted(httpcore2.AsyncNetworkBackend):
             await stream.aclose()
 
 
-def described(status: int) -> str:
-    """`404 (Not Found)`; a number that means nothing stays a number."""
+def describe_status(status: int) -> str:
+    """Format a status with its reason phrase: `404 (Not Found)`. An unknown status stays a number."""
     try:
         return f"{status} ({HTTPStatus(status).phrase})"
     except ValueError:
@@ -153,23 +216,23 @@ def described(status: int) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds from now, written as seconds or as a date."""
-    written = headers.get("retry-after", "").strip()
-    if written.isascii() and written.isdigit():
-        return float(written[:10])
+    """Parse `Retry-After`, given as seconds or as a date, into seconds from now."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:10])
     try:
-        moment = parsedate_to_datetime(written)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return None
     return max((moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _declared(headers: Mapping[str, str]) -> int:
-    written = headers.get("content-length", "")
-    return int(written[:20]) if written.isascii() and written.isdigit() else 0
+def _content_length(headers: Mapping[str, str]) -> int:
+    value = headers.get("content-length", "")
+    return int(value[:20]) if value.isascii() and value.isdigit() else 0
 
 
-def _joined(fields: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+def _merge_headers(fields: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in fields:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -178,11 +241,11 @@ def _joined(fields: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 
 
 @contextmanager
-def _translated(host: str) -> Iterator[None]:
+def _translate_errors(host: str) -> Iterator[None]:
     try:
         yield
     except httpcore2.ConnectError as error:
-        # The library carries the first cause as its argument and cuts the chain of causes.
+        # httpcore2 passes the original error as an argument and cuts the chain of causes.
         if any(isinstance(cause, ssl.SSLError) for cause in error.args):
             raise SourceError(f"{host} cannot prove who it is: its certificate or its TLS is not valid") from error
         if any(isinstance(cause, OSError) for cause in error.args):

@@ -1,13 +1,14 @@
-"""Guard: who may be called. Names are resolved once, every answer is checked, and the checked address is dialled.
+"""Decide which hosts may be contacted (protection against SSRF).
 
-It stands in the network layer itself, below redirects and TLS, so nothing above can walk around it.
+A name is resolved once, every address is checked, and the checked address is the one that is dialled. The guard sits
+in the network layer, below redirects and TLS, so no request can bypass it.
 """
 
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Final
 
 import anyio
@@ -16,56 +17,93 @@ import httpcore2
 
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
-from marchwarden.fetching.public_ips import all_public, is_public
 from marchwarden.fetching.retry import TransientError
 from marchwarden.fetching.settings import AllowedHosts
 from marchwarden.fetching.urls import Url
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a host name, as `socket.getaddrinfo` would find them; raises `OSError`."""
+"""Returns the addresses of a host name, as `socket.getaddrinfo` does. Raises `OSError`."""
 
 RESOLVE_SECONDS: Final = 5.0
 CONNECT_SECONDS: Final = 6.0
-MOST_ADDRESSES: Final = 4
-_ORDINARY_PORTS: Final = frozenset({80, 443})
-_INTERNAL: Final = frozenset(
+MAX_ADDRESSES: Final = 4
+_WEB_PORTS: Final = frozenset({80, 443})
+_INTERNAL_SUFFIXES: Final = frozenset(
     {"localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "arpa", "onion"}
+)
+# Why not `ipaddress.is_global`: in Python 3.11 it accepts 6to4, NAT64 and multicast addresses.
+_RESERVED_IPV4: Final = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "168.63.129.16/32",  # a cloud metadata service inside a public range
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.88.99.0/24",
+            "192.168.0.0/16",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+        ),
+    )
+)
+# Excludes loopback, mapped, compatible, NAT64, unique local, link-local, site-local and multicast addresses.
+_GLOBAL_IPV6: Final = IPv6Network("2000::/3")
+_RESERVED_IPV6: Final = tuple(
+    map(
+        IPv6Network,
+        (
+            "2001::/23",  # protocol assignments, including Teredo
+            "2001:db8::/32",
+            "2002::/16",  # 6to4: can embed any IPv4 address
+            "3fff::/20",
+        ),
+    )
 )
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """The machine's own resolver. A thread that hangs in it is left behind."""
-    find = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await anyio.to_thread.run_sync(find, abandon_on_cancel=True)
+    """Resolve with the system resolver. A lookup that hangs leaves its thread behind."""
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
     return [str(entry[4][0]) for entry in found]
 
 
 @dataclass(frozen=True)
-class Guard:
-    """Public addresses on ordinary ports, and what the operator opened. Everything else is refused."""
+class NetworkGuard:
+    """Allows public addresses on web ports and the hosts the operator allowed. Refuses everything else."""
 
     allowed: AllowedHosts
     resolver: Resolver = system_resolver
 
-    def admit(self, target: Url) -> None:
-        """Refuse what can be refused by its name alone."""
-        if self.allowed.opens(target.host, target.port):
+    def check(self, target: Url) -> None:
+        """Raise `SourceError` if the name or port alone rules the URL out."""
+        if self.allowed.allows(target.host, target.port):
             return
-        if _is_inward(target.host):
-            raise _inward(target.host)
-        if target.port not in _ORDINARY_PORTS:
+        if _is_internal(target.host):
+            raise _internal_host(target.host)
+        if target.port not in _WEB_PORTS:
             raise SourceError(f"not fetched: port {target.port} of {target.host} is not one of the web's")
 
-    async def addresses(self, host: str, port: int) -> Sequence[str]:
-        """Where to connect to, all of it checked."""
-        found = [host] if _is_address(host) else await self._resolved(host, port)
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Return the checked addresses of a host."""
+        found = [host] if _is_address(host) else await self._look_up(host, port)
         if not found:
             raise SourceError(f"{host} has no address", GapCategory.SOURCE_NOT_FOUND)
-        if not self.allowed.opens(host, port) and not all_public(found):
-            raise _inward(host)
-        return list(dict.fromkeys(found))[:MOST_ADDRESSES]
+        # One internal address among public ones is an attack or a mistake: refuse the host.
+        if not self.allowed.allows(host, port) and not all(map(is_public, found)):
+            raise _internal_host(host)
+        return list(dict.fromkeys(found))[:MAX_ADDRESSES]
 
-    async def _resolved(self, host: str, port: int) -> Sequence[str]:
+    async def _look_up(self, host: str, port: int) -> Sequence[str]:
         try:
             with anyio.fail_after(RESOLVE_SECONDS):
                 return await self.resolver(host, port)
@@ -80,11 +118,11 @@ class Guard:
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
-    """A network in which connections exist only to addresses that a guard has checked."""
+    """Connects only to addresses that the guard has checked."""
 
-    def __init__(self, guard: Guard, below: httpcore2.AsyncNetworkBackend) -> None:
+    def __init__(self, guard: NetworkGuard, network: httpcore2.AsyncNetworkBackend) -> None:
         self._guard = guard
-        self._below = below
+        self._network = network
 
     async def connect_tcp(
         self,
@@ -94,13 +132,25 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        failed: httpcore2.NetworkError | httpcore2.TimeoutException | None = None
-        for address in await self._guard.addresses(host, port):
+        failure: httpcore2.NetworkError | httpcore2.TimeoutException | None = None
+        for address in await self._guard.resolve(host, port):
             try:
-                return await self._below.connect_tcp(address, port, CONNECT_SECONDS, local_address, socket_options)
+                return await self._network.connect_tcp(address, port, CONNECT_SECONDS, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                failed = error
-        raise SourceError(f"{host} accepts no connection") from failed
+                failure = error
+        raise SourceError(f"{host} accepts no connection") from failure
+
+
+def is_public(text: str) -> bool:
+    """Whether the text is an IP address on the public internet."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    if address.version == 4:  # noqa: PLR2004 - the version of an address is its name
+        return not any(address in network for network in _RESERVED_IPV4)
+    scoped = address.scope_id is not None
+    return not scoped and address in _GLOBAL_IPV6 and not any(address in network for network in _RESERVED_IPV6)
 
 
 def _is_address(host: str) -> bool:
@@ -111,12 +161,12 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _is_inward(host: str) -> bool:
-    """What a name or an address says by itself, before anybody is asked where it leads."""
+def _is_internal(host: str) -> bool:
+    """Whether a name or address is internal by its spelling, before it is resolved."""
     if _is_address(host):
         return not is_public(host)
-    return "." not in host or host.rpartition(".")[2] in _INTERNAL
+    return "." not in host or host.rpartition(".")[2] in _INTERNAL_SUFFIXES
 
 
-def _inward(host: str) -> SourceError:
+def _internal_host(host: str) -> SourceError:
     return SourceError(f"not fetched: {host} is not on the public internet, and nobody opened it")

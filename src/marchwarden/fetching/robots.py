@@ -1,4 +1,4 @@
-"""Robots: what hosts ask of robots, read once and kept for a while (RFC 9309). Knows rules, no network."""
+"""robots.txt rules per origin, cached for an hour (RFC 9309). Does not access the network."""
 
 import re
 import time
@@ -13,19 +13,20 @@ from protego import Protego
 from marchwarden.errors import SourceError
 from marchwarden.fetching.urls import Url
 
-LARGEST: Final = 512 << 10
-_KEPT_SECONDS: Final = 3600.0
-_UNREACHABLE_KEPT_SECONDS: Final = 300.0
-_MOST_ORIGINS: Final = 1024
+MAX_BYTES: Final = 512 << 10
+_KEEP_SECONDS: Final = 3600.0
+_KEEP_UNREACHABLE_SECONDS: Final = 300.0
+_MAX_ORIGINS: Final = 1024
 _AGENT_LINE: Final = re.compile(r"\s*user[-\s]*agent\s*:?(?P<value>[^#]*)", re.IGNORECASE)
+_OTHER_AGENT: Final = "some-other-agent"
 
-Ask = Callable[[Url], Awaitable[bytes | None]]
-"""Fetches a robots.txt; None where there is none. Raises `SourceError` where nobody can tell."""
+FetchRobots = Callable[[Url], Awaitable[bytes | None]]
+"""Fetches a robots.txt; returns None if the origin has none. Raises `SourceError` if that cannot be determined."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What one origin asks of us. Where its robots.txt cannot be had (`unknown`), it is taken to refuse."""
+    """The rules of one origin. If its robots.txt cannot be fetched, `unknown` is the error and nothing is allowed."""
 
     agent: str
     parsed: Protego | None = None
@@ -36,6 +37,7 @@ class Rules:
         return (self.parsed.crawl_delay(self.agent) if self.parsed else None) or 0.0
 
     def check(self, target: Url) -> None:
+        """Raise `SourceError` if the URL may not be fetched."""
         if self.unknown is not None:
             why = f"its robots.txt could not be had: {self.unknown.detail}"
             raise SourceError(why, self.unknown.category) from self.unknown
@@ -55,54 +57,54 @@ class _Entry:
 
 
 class Robots:
-    """The rules of every origin met, each asked for once at a time."""
+    """The rules of all origins met so far. Concurrent requests for one origin share a single fetch."""
 
     def __init__(self, user_agent: str) -> None:
         self._agent = re.split(r"[/\s]", user_agent.strip(), maxsplit=1)[0].lower()
         self._entries: dict[str, _Entry] = {}
 
-    async def rules(self, target: Url, ask: Ask) -> Rules:
+    async def rules(self, target: Url, fetch: FetchRobots) -> Rules:
         entry = self._entries.setdefault(target.origin, _Entry(anyio.Lock()))
         async with entry.lock:
             rules = entry.current
             if rules is None:
-                rules = await self._asked(target, ask)
+                rules = await self._load(target, fetch)
                 entry.rules = rules
-                entry.until = time.monotonic() + (_UNREACHABLE_KEPT_SECONDS if rules.unknown else _KEPT_SECONDS)
-        self._forget_old()
+                entry.until = time.monotonic() + (_KEEP_UNREACHABLE_SECONDS if rules.unknown else _KEEP_SECONDS)
+        self._forget_expired()
         return rules
 
-    async def _asked(self, target: Url, ask: Ask) -> Rules:
+    async def _load(self, target: Url, fetch: FetchRobots) -> Rules:
         try:
-            content = await ask(target.at("/robots.txt"))
+            content = await fetch(target.with_path("/robots.txt"))
         except SourceError as error:
             return Rules(self._agent, unknown=error)
         if content is None:
             return Rules(self._agent)
-        ours = addressed(content.decode("utf-8-sig", "replace"), self._agent)
-        # A robots.txt may be half a megabyte; the other fetches go on meanwhile.
-        return Rules(self._agent, await anyio.to_thread.run_sync(Protego.parse, ours))
+        text = merge_other_agents(content.decode("utf-8-sig", "replace"), self._agent)
+        # Parsing half a megabyte takes a while; a thread lets other fetches continue.
+        return Rules(self._agent, await anyio.to_thread.run_sync(Protego.parse, text))
 
-    def _forget_old(self) -> None:
-        if len(self._entries) > _MOST_ORIGINS:
+    def _forget_expired(self) -> None:
+        if len(self._entries) > _MAX_ORIGINS:
             old = [origin for origin, entry in self._entries.items() if not entry.current and not entry.lock.locked()]
             for origin in old or [next(iter(self._entries))]:
                 self._entries.pop(origin)
 
 
-def addressed(text: str, agent: str) -> str:
-    """The same rules with every other robot named alike.
+def merge_other_agents(text: str, agent: str) -> str:
+    """Replace the names of all other robots by a single name.
 
-    The parser keeps a rule for every robot a group names: thousands of names over thousands of rules would take it
-    hours and gigabytes.
+    Protego stores each rule once per robot in its group. Thousands of names with thousands of rules would take hours
+    and gigabytes.
     """
-    return "\n".join(_readdressed(line, agent) for line in text.splitlines())
+    return "\n".join(_rewrite_agent_line(line, agent) for line in text.splitlines())
 
 
-def _readdressed(line: str, agent: str) -> str:
+def _rewrite_agent_line(line: str, agent: str) -> str:
     match = _AGENT_LINE.match(line)
     if match is None:
         return line
     value = match["value"].strip().lower()
     product = re.split(r"[/\s*]", value, maxsplit=1)[0]
-    return f"User-agent: {agent if product == agent else '*' if value == '*' else 'somebody-else'}"
+    return f"User-agent: {agent if product == agent else '*' if value == '*' else _OTHER_AGENT}"

@@ -1,6 +1,8 @@
-"""Target: a URL taken apart once, by one strict reading, so that what is checked is also what is used.
+"""Strict URL parsing. The URL that is checked is the URL that is requested.
 
-Knows how an address may be written, not who may be called.
+Why not `urllib.parse` or `httpx.URL`: they accept spellings that other parsers read differently, such as numeric hosts,
+credentials or backslashes. An attacker can use the difference to bypass the guard. Does not decide which hosts are
+allowed.
 """
 
 import re
@@ -14,11 +16,11 @@ import idna
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
 
-LONGEST_URL: Final = 4096
-_LONGEST_NAME: Final = 253
-_LARGEST_PORT: Final = 65535
+MAX_URL_LENGTH: Final = 4096
+_MAX_NAME_LENGTH: Final = 253
+_MAX_PORT: Final = 65535
 _PORTS: Final = {"http": 80, "https": 443}
-# ASCII: without it, a long s would match the "s" of https.
+# ASCII: without it, U+017F (long s) would match the "s" of https.
 _URL: Final = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?:#.*)?", re.IGNORECASE | re.ASCII
 )
@@ -28,12 +30,12 @@ _AUTHORITY: Final = re.compile(
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_KEPT: Final = "/%:@!$&'()*+,;=~?[]|"
+_UNQUOTED: Final = "/%:@!$&'()*+,;=~?[]|"
 
 
 @dataclass(frozen=True)
 class Url:
-    """Where a request goes. `host` is ASCII in lower case, an IPv6 address without brackets; `path` has the query."""
+    """A parsed URL. `host` is lower-case ASCII, IPv6 without brackets; `path` includes the query."""
 
     scheme: str
     host: str
@@ -52,74 +54,76 @@ class Url:
     def __str__(self) -> str:
         return self.origin + self.path
 
-    def at(self, path: str) -> "Url":
-        """Another place at the same origin."""
+    def with_path(self, path: str) -> "Url":
+        """A URL with another path and the same origin."""
         return Url(self.scheme, self.host, self.port, path)
 
-    def follow(self, reference: str) -> "Url":
-        """Where a reference met here leads."""
+    def join(self, reference: str) -> "Url":
+        """Resolve a reference relative to this URL."""
         try:
-            return parsed(urljoin(str(self), reference))
+            return parse_url(urljoin(str(self), reference))
         except ValueError as error:
-            raise _refused("it leads to something that is not a URL") from error
+            raise _rejected("it leads to something that is not a URL") from error
 
 
-def parsed(url: str) -> Url:
-    """The one reading of a URL; whatever two parsers could read differently is refused."""
-    if len(url) > LONGEST_URL:
-        raise _refused(f"its URL is longer than {LONGEST_URL} characters")
+def parse_url(url: str) -> Url:
+    """Parse a URL. Raises `SourceError` for anything two parsers could read differently."""
+    if len(url) > MAX_URL_LENGTH:
+        raise _rejected(f"its URL is longer than {MAX_URL_LENGTH} characters")
     if _UNPRINTABLE.search(url):
-        raise _refused("its URL has control characters in it")
+        raise _rejected("its URL has control characters in it")
     match = _URL.fullmatch(url.strip(" "))
     if match is None:
-        raise _refused("its URL is not an http or https one")
-    place = _AUTHORITY.fullmatch(match["authority"])
-    if place is None:
-        carried = "@" in match["authority"]
-        raise _refused("its URL carries credentials" if carried else "its URL names no host that can be read one way")
+        raise _rejected("its URL is not an http or https one")
+    authority = _AUTHORITY.fullmatch(match["authority"])
+    if authority is None:
+        has_credentials = "@" in match["authority"]
+        raise _rejected(
+            "its URL carries credentials" if has_credentials else "its URL names no host that can be read one way"
+        )
     scheme = match["scheme"].lower()
-    host = _six(place["six"]) if place["six"] else named(place["name"])
-    path = quote((match["path"] or "/") + (match["query"] or ""), safe=_KEPT)
-    return Url(scheme, host, _port(place["port"], scheme), path)
+    host = _parse_ipv6(authority["six"]) if authority["six"] else _parse_name(authority["name"])
+    path = quote((match["path"] or "/") + (match["query"] or ""), safe=_UNQUOTED)
+    return Url(scheme, host, _parse_port(authority["port"], scheme), path)
 
 
-def named(written: str) -> str:
-    """A host name or IPv4 address in its one canonical form."""
-    if len(written) > _LONGEST_NAME:
-        raise _refused("its host name is too long")
+def _parse_name(text: str) -> str:
+    """Return a host name or IPv4 address in its canonical form."""
+    if len(text) > _MAX_NAME_LENGTH:
+        raise _rejected("its host name is too long")
     try:
-        name = written.lower() if written.isascii() else idna.encode(written, uts46=True).decode("ascii")
+        name = text.lower() if text.isascii() else idna.encode(text, uts46=True).decode("ascii")
     except idna.IDNAError as error:
-        raise _refused("its host name is not a name") from error
+        raise _rejected("its host name is not a name") from error
     labels = name.removesuffix(".").split(".")
     if _NUMBER.fullmatch(labels[-1]):
-        return _four(".".join(labels))
+        return _parse_ipv4(".".join(labels))
     if not all(map(_LABEL.fullmatch, labels)):
-        raise _refused("its host name is not a name")
+        raise _rejected("its host name is not a name")
     return ".".join(labels)
 
 
-def _four(written: str) -> str:
-    """Four plain decimals: resolvers read 2130706433, 0x7f.1 and 0177.0.0.1 as addresses too, in ways that differ."""
+def _parse_ipv4(text: str) -> str:
+    """Accept only four plain decimals. Resolvers also accept 2130706433, 0x7f.1 and 0177.0.0.1, but not all alike."""
     try:
-        return str(IPv4Address(written))
+        return str(IPv4Address(text))
     except AddressValueError as error:
-        raise _refused("its host is a number in disguise") from error
+        raise _rejected("its host is a number in disguise") from error
 
 
-def _six(written: str) -> str:
+def _parse_ipv6(text: str) -> str:
     try:
-        return str(IPv6Address(written))
+        return str(IPv6Address(text))
     except AddressValueError as error:
-        raise _refused("its host is not an IPv6 address") from error
+        raise _rejected("its host is not an IPv6 address") from error
 
 
-def _port(written: str | None, scheme: str) -> int:
-    port = int(written) if written else _PORTS[scheme]
-    if not 0 < port <= _LARGEST_PORT:
-        raise _refused("its port does not exist")
+def _parse_port(text: str | None, scheme: str) -> int:
+    port = int(text) if text else _PORTS[scheme]
+    if not 0 < port <= _MAX_PORT:
+        raise _rejected("its port does not exist")
     return port
 
 
-def _refused(why: str) -> SourceError:
+def _rejected(why: str) -> SourceError:
     return SourceError(f"not fetched: {why}", GapCategory.ACCESS_DENIED)

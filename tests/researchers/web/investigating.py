@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderPageCache
 from marchwarden.fetching.guard import Resolver
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
@@ -62,15 +62,15 @@ def an_investigator(
     settings = FetchSettings(
         page_seconds=PAGE_SECONDS * patience,
         per_host=32,
-        at_once=32,
+        max_concurrent=32,
         host_delay=0.0,
         retry_pause=0.05,
-        allowed=AllowedHosts.parsed(f"{world.allow_hosts},{also_allowed}"),
+        allowed=AllowedHosts.parse(f"{world.allow_hosts},{also_allowed}"),
     )
     found_by = provider or select_provider(
         world.environ(bait=bait, trouble=trouble), ApiClient(seconds=SEARCH_SECONDS * patience, pause=0.05)
     )
-    fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive), resolver=resolver)
+    fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive), resolver=resolver)
     mind = ExtractiveMind()
     source = WebSource(found_by, fetcher, extractor or shared_extractor(READING_SECONDS * patience))
     return Investigator(source, mind, store=store, fallback=mind, name="web")

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, RequestGate
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderPageCache, RequestGate
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -58,8 +58,8 @@ def arxiv_source(
         retries=0,
         per_host=1,
         host_delay=places.seconds,
-        largest_body=LARGEST_PAPER,
-        allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")),
+        max_body_bytes=LARGEST_PAPER,
+        allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")),
     )
     fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
     pages_turn = RateLimiter(_turn_file(folder, places.pages_host), places.seconds, gate=gate)

@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
-from marchwarden.fetching import Answer, ApiClient
+from marchwarden.fetching import ApiClient, ApiResponse
 from marchwarden.fetching.connection import retry_after
 from marchwarden.researchers.arxiv import atom
 from marchwarden.researchers.arxiv.identifiers import ArxivId

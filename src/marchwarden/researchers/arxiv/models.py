@@ -82,11 +82,11 @@ class Endpoints:
 
     @property
     def api_host(self) -> str:
-        return parsed(self.api).authority
+        return parse_url(self.api).authority
 
     @property
     def pages_host(self) -> str:
-        return parsed(self.pages).authority
+        return parse_url(self.pages).authority
 
     def serves(self, address: str) -> bool:
         """Tell whether a URL belongs to the configured pages host or to arXiv itself."""

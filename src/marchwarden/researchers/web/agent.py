@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from marchwarden.extraction import Extractor
-from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderMemory, RequestGate
+from marchwarden.fetching import AllowedHosts, ApiClient, Fetcher, FetchSettings, FolderPageCache, RequestGate
 from marchwarden.loop.investigator import Investigator
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
@@ -34,8 +34,8 @@ class WebResearcher(Investigator):
         gate: RequestGate | None = None,
     ) -> None:
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
-        settings = FetchSettings(allowed=AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, "")))
-        fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
+        settings = FetchSettings(allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")))
+        fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive))
         source = WebSource(
             select_provider(environ, ApiClient(gate=gate)),
             fetcher,

@@ -11,7 +11,7 @@ from pydantic.functional_validators import WrapValidator
 from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.fetching import Answer
+from marchwarden.fetching import ApiResponse
 from marchwarden.researchers.web.urls import canonical
 from marchwarden.text.sanitize import one_line
 
