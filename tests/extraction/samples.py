@@ -1,4 +1,4 @@
-"""Documents made by hand for the tests: small, and of every format."""
+"""Small handmade documents in every supported format."""
 
 import io
 import zipfile
@@ -7,7 +7,7 @@ import docx
 
 
 def pdf(pages: list[str], *, title: str = "", encrypted: bool = False) -> bytes:
-    """A PDF of one line a page, written out object by object."""
+    """A PDF with one line per page, written object by object."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Count %d /Kids [%s] >>"

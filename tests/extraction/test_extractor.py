@@ -12,27 +12,27 @@ import pytest
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable, extract
 from tests.extraction import samples
-from tests.extraction.workers import numbers, signed
+from tests.extraction.workers import worker_pids, pid_recording_worker
 
-BOMB = (
+ENTITY_BOMB = (
     b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
     + b"".join(b'<!ENTITY %c "%s">' % (letter, b"&%c;" % (letter - 1) * 10) for letter in b"bcdefghij")
     + b"]>"
 )
 
 
-def child(code: str, *, seconds: float = 20.0, idle: float = 60.0) -> Extractor:
-    """An extractor whose worker is a program of the test's."""
+def extractor_running(code: str, *, seconds: float = 20.0, idle: float = 60.0) -> Extractor:
+    """An extractor whose worker runs the given code."""
     return Extractor(workers=1, seconds=seconds, idle=idle, command=[sys.executable, "-c", code])
 
 
-def refusal(extractor: Extractor, content: bytes, name: str = "document") -> str:
+def unreadable_reason(extractor: Extractor, content: bytes, name: str = "document") -> str:
     with pytest.raises(Unreadable) as refused:
         extractor.extract(content, name)
     return refused.value.detail
 
 
-def zeros(name: str, megabytes: int, **others: bytes) -> bytes:
+def zip_with_zeros(name: str, megabytes: int, **others: bytes) -> bytes:
     written = BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
         with packed.open(name, "w", force_zip64=True) as entry:
@@ -43,44 +43,46 @@ def zeros(name: str, megabytes: int, **others: bytes) -> bytes:
     return written.getvalue()
 
 
-def test_a_worker_gives_what_reading_in_process_gives() -> None:
+def test_worker_returns_the_same_as_extracting_in_process() -> None:
     with Extractor() as extractor:
         for content in (samples.PAGE, samples.pdf(["One.", "Two."]), samples.word(), samples.epub(), b"text"):
             assert extractor.extract(content, "document") == extract(content, "document")
 
 
-def test_documents_are_read_from_several_threads_at_once() -> None:
+def test_extractor_is_thread_safe() -> None:
     pages = [samples.pdf([f"Page number {number}."]) for number in range(12)]
     with Extractor(workers=2) as extractor, ThreadPoolExecutor(6) as threads:
         texts = list(threads.map(lambda page: extractor.extract(page, "a.pdf").text, pages))
     assert texts == [f"Page number {number}." for number in range(12)]
 
 
-def test_a_zip_bomb_is_refused() -> None:
+def test_zip_bomb_is_refused() -> None:
     with Extractor() as extractor:
-        assert "unpacks to more than" in refusal(extractor, zeros("word/document.xml", 201))
-        epub = zeros("OEBPS/book.opf", 51, **{"META-INF__container_xml": samples.CONTAINER})
-        assert "entry over 50 MB" in refusal(extractor, epub)
+        assert "unpacks to more than" in unreadable_reason(extractor, zip_with_zeros("word/document.xml", 201))
+        epub = zip_with_zeros("OEBPS/book.opf", 51, **{"META-INF__container_xml": samples.CONTAINER})
+        assert "entry over 50 MB" in unreadable_reason(extractor, epub)
 
 
-def test_an_entity_bomb_does_not_go_off() -> None:
+def test_entity_bomb_is_not_expanded() -> None:
     with Extractor(seconds=10) as extractor:
-        assert refusal(extractor, samples.epub(BOMB + b"<package>&j;</package>")) == "a damaged EPUB"
-        document = BOMB + b"<document>&j;</document>"
-        assert refusal(extractor, samples.archive({"word/document.xml": document})) == "a damaged Word document"
+        assert unreadable_reason(extractor, samples.epub(ENTITY_BOMB + b"<package>&j;</package>")) == "a damaged EPUB"
+        document = ENTITY_BOMB + b"<document>&j;</document>"
+        assert (
+            unreadable_reason(extractor, samples.archive({"word/document.xml": document})) == "a damaged Word document"
+        )
         assert extractor.extract(samples.PAGE, "page").title == "Tides"
 
 
-def test_a_worker_that_hangs_is_killed_and_replaced() -> None:
-    with child("import time; time.sleep(60)", seconds=0.3) as extractor:
-        assert refusal(extractor, samples.PAGE) == "reading it took longer than 0.3 seconds"
-        assert refusal(extractor, samples.PAGE) == "reading it took longer than 0.3 seconds"
+def test_hanging_worker_is_killed_and_replaced() -> None:
+    with extractor_running("import time; time.sleep(60)", seconds=0.3) as extractor:
+        assert unreadable_reason(extractor, samples.PAGE) == "reading it took longer than 0.3 seconds"
+        assert unreadable_reason(extractor, samples.PAGE) == "reading it took longer than 0.3 seconds"
         assert extractor.extract(b"plain", "a.txt").text == "plain"
 
 
-def test_a_worker_that_takes_nothing_of_a_large_document_is_killed_too() -> None:
-    with child("import time; time.sleep(60)", seconds=0.3) as extractor:
-        assert "took longer" in refusal(extractor, b"<html>" + b"x" * 5_000_000)
+def test_worker_that_does_not_read_its_input_is_killed() -> None:
+    with extractor_running("import time; time.sleep(60)", seconds=0.3) as extractor:
+        assert "took longer" in unreadable_reason(extractor, b"<html>" + b"x" * 5_000_000)
 
 
 @pytest.mark.parametrize(
@@ -90,22 +92,22 @@ def test_a_worker_that_takes_nothing_of_a_large_document_is_killed_too() -> None
         "import sys; sys.stdout.buffer.write(b'\\xff\\xff\\xff\\xff')",
         "import sys; sys.stdout.buffer.write(b'\\0\\0\\0\\4null')",
     ],
-    ids=["dies", "announces four gigabytes", "answers nonsense"],
+    ids=["crashes", "announces four gigabytes", "sends invalid answer"],
 )
-def test_a_worker_that_dies_or_lies_costs_its_document_only(code: str) -> None:
-    with child(code) as extractor:
-        assert refusal(extractor, samples.PAGE) == "reading it crashed the reader"
+def test_crash_or_invalid_answer_of_a_worker_fails_only_its_document(code: str) -> None:
+    with extractor_running(code) as extractor:
+        assert unreadable_reason(extractor, samples.PAGE) == "reading it crashed the reader"
         assert extractor.extract(b"plain", "a.txt").text == "plain"
 
 
-def test_a_document_that_needs_too_much_memory_is_refused() -> None:
+def test_document_that_needs_too_much_memory_is_refused() -> None:
     with Extractor(memory=400 << 20) as extractor:
         page = b"<html><body>" + b"<p>a<b>b</b></p>" * 1_000_000
-        assert refusal(extractor, page) in ("it needs too much memory", "reading it crashed the reader")
+        assert unreadable_reason(extractor, page) in ("it needs too much memory", "reading it crashed the reader")
         assert extractor.extract(samples.pdf(["Still here."]), "a.pdf").text == "Still here."
 
 
-def test_a_worker_that_still_reads_when_the_others_are_closed_does_not_stay(tmp_path: Path) -> None:
+def test_busy_worker_stops_after_close(tmp_path: Path) -> None:
     waiting = (
         "import os, pathlib, time\n"
         f"pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch()\n"
@@ -113,7 +115,7 @@ def test_a_worker_that_still_reads_when_the_others_are_closed_does_not_stay(tmp_
         "from marchwarden.extraction.worker import main; main()"
     )
     with ThreadPoolExecutor(1) as threads:
-        extractor = child(waiting)
+        extractor = extractor_running(waiting)
         reading = threads.submit(extractor.extract, samples.PAGE, "page")
         while not (started := [*tmp_path.iterdir()]):
             assert not reading.done()
@@ -124,15 +126,15 @@ def test_a_worker_that_still_reads_when_the_others_are_closed_does_not_stay(tmp_
         os.kill(int(started[0].name), 0)
 
 
-def test_a_missing_reader_is_the_installations_fault_and_not_the_documents() -> None:
+def test_missing_parser_is_a_source_error_but_not_unreadable() -> None:
     code = "import sys; sys.modules['trafilatura'] = None; from marchwarden.extraction.worker import main; main()"
-    with child(code) as extractor, pytest.raises(SourceError) as refused:
+    with extractor_running(code) as extractor, pytest.raises(SourceError) as refused:
         extractor.extract(samples.PAGE, "page")
     assert not isinstance(refused.value, Unreadable)
     assert "not installed (trafilatura)" in refused.value.detail
 
 
-def test_a_closed_extractor_leaves_no_process_and_no_thread_behind() -> None:
+def test_close_leaves_no_process_or_thread() -> None:
     before = threading.active_count()
     extractor = Extractor()
     extractor.extract(samples.pdf(["x"]), "a.pdf")
@@ -142,35 +144,35 @@ def test_a_closed_extractor_leaves_no_process_and_no_thread_behind() -> None:
     extractor.close()
 
 
-def test_warm_workers_are_started_once_used_and_stopped_with_the_rest() -> None:
+def test_warm_workers_are_used_and_stopped() -> None:
     with Extractor() as extractor:
         extractor.warm()
         extractor.warm()
         assert extractor.extract(samples.pdf(["warm"]), "a.pdf").text == "warm"
 
 
-def test_warming_counts_the_workers_that_are_there(tmp_path: Path) -> None:
-    with child(signed(tmp_path)) as extractor:
+def test_warm_starts_no_more_workers_than_configured(tmp_path: Path) -> None:
+    with extractor_running(pid_recording_worker(tmp_path)) as extractor:
         extractor.extract(samples.PAGE, "page")
         extractor.warm()
         extractor.extract(samples.PAGE, "page")
-        assert len(numbers(tmp_path)) == 1
+        assert len(worker_pids(tmp_path)) == 1
 
 
-def test_a_worker_that_is_idle_for_too_long_ends_and_the_next_document_gets_another(tmp_path: Path) -> None:
-    with child(signed(tmp_path), idle=1.0) as extractor:
+def test_idle_worker_exits_and_is_replaced(tmp_path: Path) -> None:
+    with extractor_running(pid_recording_worker(tmp_path), idle=1.0) as extractor:
         extractor.extract(samples.PAGE, "page")
-        (first,) = numbers(tmp_path)
+        (first,) = worker_pids(tmp_path)
         os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
         assert extractor.extract(samples.PAGE, "page").title == "Tides"
-        assert len(numbers(tmp_path)) == 2
+        assert len(worker_pids(tmp_path)) == 2
 
 
-def test_an_extractor_that_nobody_closes_takes_its_workers_with_it(tmp_path: Path) -> None:
-    extractor = child(signed(tmp_path))
+def test_garbage_collected_extractor_stops_its_workers(tmp_path: Path) -> None:
+    extractor = extractor_running(pid_recording_worker(tmp_path))
     extractor.extract(samples.PAGE, "page")
     del extractor
     gc.collect()
-    (number,) = numbers(tmp_path)
+    (number,) = worker_pids(tmp_path)
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)

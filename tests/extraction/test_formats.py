@@ -12,7 +12,7 @@ from marchwarden.extraction import Extracted, Unreadable, extract, webpage
 from tests.extraction import samples
 
 
-def located(extracted: Extracted, words: str) -> str:
+def locate(extracted: Extracted, words: str) -> str:
     document = Document("file", "x", b"", extracted.text, lines=extracted.lines, marks=extracted.marks)
     start = extracted.text.index(words)
     return document.locate(start, start + len(words))
@@ -34,22 +34,22 @@ def located(extracted: Extracted, words: str) -> str:
         ("README", b"Read me\n\nplease", "Read me", "prose"),
     ],
 )
-def test_text_is_kept_as_it_stands_and_located_by_line(name: str, content: bytes, title: str, layout: str) -> None:
+def test_text_is_unchanged_and_located_by_line(name: str, content: bytes, title: str, layout: str) -> None:
     extracted = extract(content, name)
     assert extracted.text == content.decode()
     assert (extracted.title, extracted.layout, extracted.lines) == (title, layout, True)
 
 
-def test_the_line_number_of_a_windows_file_is_the_one_an_editor_shows() -> None:
-    assert located(extract(b"one\r\ntwo\r\nthree", "a.txt"), "three") == "x#L3"
-    assert located(extract(b"one\r\ntwo\r\nthree", "a.txt"), "two\nthree") == "x#L2-L3"
+def test_line_numbers_are_right_with_crlf() -> None:
+    assert locate(extract(b"one\r\ntwo\r\nthree", "a.txt"), "three") == "x#L3"
+    assert locate(extract(b"one\r\ntwo\r\nthree", "a.txt"), "two\nthree") == "x#L2-L3"
 
 
-def test_front_matter_dates_a_document() -> None:
+def test_front_matter_date_becomes_published() -> None:
     assert extract(b"---\ndate: 2020-02-03T10:00\nauthor: Ada\n---\ntext", "a.md").published == date(2020, 2, 3)
 
 
-def test_a_web_page_is_its_article_with_what_it_says_about_itself() -> None:
+def test_web_page_yields_article_and_metadata() -> None:
     extracted = extract(samples.PAGE, "page.html")
     assert "sixteen metres" in extracted.text
     assert "Subscribe" not in extracted.text
@@ -58,33 +58,33 @@ def test_a_web_page_is_its_article_with_what_it_says_about_itself() -> None:
     assert (extracted.media_type, extracted.lines) == ("text/html", False)
 
 
-def test_the_rows_of_a_table_in_a_web_page_stand_together() -> None:
+def test_table_rows_of_a_web_page_are_not_separated() -> None:
     rows = b"<tr><th></th><th>2019</th></tr><tr><td>Pots</td><td>31</td></tr>"
     before, after = b"<p>The harbour counts its pots. " * 30, b"<p>It counts them every spring, too. " * 30
     page = b"<article><h1>Harbour</h1>%b</p><table>%b</table>%b</p></article>" % (before, rows, after)
     assert "\n\n| | 2019 |\n|---|---|\n| Pots | 31 |\n\n" in extract(page, "harbour.html").text
 
 
-def test_a_page_that_is_no_article_gives_the_rows_of_its_tables_too() -> None:
+def test_page_without_article_includes_table_rows() -> None:
     rows = "<tr>\n<th>Town</th>\n<th>Pots</th></tr><tr><td><b>Dorn</b></td><td>31</td></tr>"
     laid_out = "<tr><td><div>left</div></td><td>right</td></tr>"
     text = webpage.all_text(f"<p>One<table>{rows}</table>two<table>{laid_out}</table>")
     assert text == "One\n\n| Town | Pots |\n| Dorn | 31 |\n\ntwo\n\nleft\n\n| right |"
 
 
-def test_a_page_that_is_no_article_still_gives_its_text() -> None:
+def test_page_without_article_yields_its_text() -> None:
     extracted = extract(b"<html><body><div>one <b>two</b> three<script>evil()</script></div>four</body></html>", "x")
     assert extracted.text == "one two three\n\nfour"
 
 
-def test_pages_of_a_pdf_are_marked_and_its_metadata_is_read() -> None:
+def test_pdf_pages_are_marked_and_metadata_is_read() -> None:
     extracted = extract(samples.pdf(["The first page speaks.", "The second one too."], title="A Report"), "a.pdf")
     assert extracted.marks[0] == Mark(0, "page=1")
-    assert located(extracted, "second") == "x#page=2"
+    assert locate(extracted, "second") == "x#page=2"
     assert (extracted.title, extracted.author, extracted.published) == ("A Report", "Jane Roe", date(2019, 5, 4))
 
 
-def test_a_word_document_gives_paragraphs_and_rows_in_their_order() -> None:
+def test_word_document_yields_paragraphs_and_rows_in_order() -> None:
     extracted = extract(samples.word(), "a.docx")
     assert extracted.text == (
         "Decisions\n\nThe bridge will be painted green.\n\n"
@@ -93,11 +93,11 @@ def test_a_word_document_gives_paragraphs_and_rows_in_their_order() -> None:
     assert (extracted.title, extracted.author) == ("Minutes", "Ada")
 
 
-def test_an_epub_is_read_in_the_order_of_its_spine() -> None:
+def test_epub_is_read_in_spine_order() -> None:
     extracted = extract(samples.epub(), "a.epub")
     assert extracted.text == ("Loomings\n\nCall me Ishmael then.\n\nThe Carpet-Bag\n\nI stuffed a shirt or two.")
-    assert located(extracted, "Ishmael") == "x#chapter=1"
-    assert located(extracted, "shirt") == "x#chapter=3"
+    assert locate(extracted, "Ishmael") == "x#chapter=1"
+    assert locate(extracted, "shirt") == "x#chapter=3"
     assert (extracted.title, extracted.author, extracted.published) == ("The Whale", "H. M.", date(1851, 10, 18))
 
 
@@ -111,7 +111,7 @@ def test_an_epub_is_read_in_the_order_of_its_spine() -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["document", "document.txt", "document.bin"])
-def test_the_bytes_decide_not_the_name(content: bytes, media_type: str, name: str) -> None:
+def test_format_is_detected_from_bytes_not_name(content: bytes, media_type: str, name: str) -> None:
     assert extract(content, name).media_type == media_type
 
 
@@ -131,30 +131,30 @@ def test_the_bytes_decide_not_the_name(content: bytes, media_type: str, name: st
         (b"<html><body></body></html>", "a web page without text"),
     ],
 )
-def test_what_holds_no_text_is_refused_with_its_reason(content: bytes, reason: str) -> None:
+def test_documents_without_text_are_refused_with_a_reason(content: bytes, reason: str) -> None:
     with pytest.raises(Unreadable) as refused:
         extract(content, "document")
     assert refused.value.detail == reason
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
-def test_the_charset_is_found(charset: str) -> None:
+def test_charset_is_detected(charset: str) -> None:
     text = "Die Straße nach München führt über schöne Brücken, für Mädchen und Jungen, bis zum Café der Universität.\n"
     assert extract((text * 5).encode(charset), "a.txt").text == text * 5
 
 
-def test_a_declared_charset_is_believed_after_utf_8() -> None:
+def test_declared_charset_is_used_if_not_utf_8() -> None:
     assert extract("# coding: koi8-r\nПривет".encode("koi8-r"), "a.py").text.endswith("Привет")
     assert extract("# coding: rot13\nGrüße".encode(), "a.py").text.endswith("Grüße")
 
 
 @given(st.binary(max_size=300) | st.text(max_size=100).map(lambda text: text.encode("utf-16-le")))
-def test_any_bytes_under_a_text_name_give_text_or_a_reason(content: bytes) -> None:
+def test_any_bytes_with_a_text_name_yield_text_or_unreadable(content: bytes) -> None:
     with suppress(Unreadable):
         extract(content, "a.md").text.encode("utf-8")
 
 
-def test_importing_extraction_loads_no_reader() -> None:
+def test_importing_extraction_loads_no_parser() -> None:
     code = "import marchwarden.extraction, sys; print({'trafilatura', 'pypdfium2', 'docx', 'lxml'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert loaded.stdout.strip() == "set()"

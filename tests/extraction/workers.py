@@ -1,10 +1,10 @@
-"""Workers that can be counted: as they are, but each leaves its number in a folder when it starts."""
+"""Extraction workers that record their process id, so that tests can count them."""
 
 from pathlib import Path
 
 
-def signed(folder: Path) -> str:
-    """The program of such a worker."""
+def pid_recording_worker(folder: Path) -> str:
+    """Code of a worker that creates a file named after its process id, then works as usual."""
     return (
         "import os, pathlib\n"
         f"pathlib.Path({str(folder)!r}, str(os.getpid())).touch()\n"
@@ -12,5 +12,5 @@ def signed(folder: Path) -> str:
     )
 
 
-def numbers(folder: Path) -> set[int]:
+def worker_pids(folder: Path) -> set[int]:
     return {int(path.name) for path in folder.iterdir()}

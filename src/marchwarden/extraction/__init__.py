@@ -1,7 +1,7 @@
-"""Bytes in, clean text out. Knows formats and their dangers; knows nothing of where the bytes came from."""
+"""Extract clean text from bytes of many formats. Does not know where the bytes come from."""
 
-from marchwarden.extraction.document import Extracted, Sign, Unreadable
+from marchwarden.extraction.document import Extracted, PageSign, Unreadable
 from marchwarden.extraction.extractor import Extractor
 from marchwarden.extraction.formats import extract
 
-__all__ = ["Extracted", "Extractor", "Sign", "Unreadable", "extract"]
+__all__ = ["Extracted", "Extractor", "PageSign", "Unreadable", "extract"]

@@ -1,6 +1,6 @@
-"""Bytes to characters: byte order mark, then UTF-8, then what the bytes say of themselves, then a guess.
+"""Decode bytes to text: by byte order mark, then UTF-8, then the declared charset, then a guess.
 
-A wrong guess gives wrong letters, never an exception.
+A wrong guess yields wrong characters, never an exception.
 """
 
 import codecs
@@ -20,29 +20,29 @@ _SAMPLE: Final = 65_536
 _FALLBACK: Final = "cp1252"
 
 
-def has_wide_mark(content: bytes) -> bool:
-    """Whether the bytes announce UTF-16 or UTF-32, where NUL bytes are nothing suspicious."""
+def has_wide_bom(content: bytes) -> bool:
+    """Whether the bytes start with a UTF-16 or UTF-32 byte order mark. Such text contains NUL bytes."""
     return any(content.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS[1:])
 
 
-def decoded(content: bytes) -> str:
-    """The characters of a text. Bytes that mean nothing in the chosen charset become U+FFFD."""
+def decode(content: bytes) -> str:
+    """Decode a text. Bytes that are invalid in the chosen charset become U+FFFD."""
     for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content.decode(name, errors="replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        return content.decode(_declared(content) or _guessed(content), errors="replace")
+        return content.decode(_declared_charset(content) or _guess_charset(content), errors="replace")
 
 
-def _declared(content: bytes) -> str | None:
+def _declared_charset(content: bytes) -> str | None:
     match = _DECLARED.search(content[:_DECLARED_WITHIN])
-    return _known(match[1].decode("ascii")) if match else None
+    return _supported_charset(match[1].decode("ascii")) if match else None
 
 
-def _known(name: str) -> str | None:
-    """The name, if it is a text encoding of Python's and not UTF-8, which has been tried."""
+def _supported_charset(name: str) -> str | None:
+    """Return the name of a charset that Python supports, except UTF-8, which has already failed."""
     try:
         codec = codecs.lookup(name)
         b"".decode(name)
@@ -51,9 +51,9 @@ def _known(name: str) -> str | None:
     return None if codec.name.startswith("utf-8") else codec.name
 
 
-def _guessed(content: bytes) -> str:
-    # Imported here because most files are UTF-8 and need no guess.
+def _guess_charset(content: bytes) -> str:
+    # Imported on demand: most files are UTF-8.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
     best = from_bytes(content[:_SAMPLE]).best()
-    return (best and _known(best.encoding)) or _FALLBACK
+    return (best and _supported_charset(best.encoding)) or _FALLBACK

@@ -1,4 +1,4 @@
-"""What an extraction gives, or why it gives nothing. Knows no format."""
+"""The result of an extraction, and the error if there is none. Does not know file formats."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -9,16 +9,16 @@ from marchwarden.core.notebook import Document, Link, Mark
 from marchwarden.core.passages import Layout
 from marchwarden.errors import SourceError
 
-LONGEST_TEXT: Final = 20_000_000
-"""Characters. A longer document is refused rather than cut: half a document would look like a whole one."""
+MAX_TEXT_LENGTH: Final = 20_000_000
+"""Characters. A longer document is refused, because a truncated one would look complete."""
 
 
 class Unreadable(SourceError):
-    """No text can be had from these bytes; `detail` says why in one line."""
+    """The bytes yield no text. `detail` gives the reason in one line."""
 
 
-class Sign(StrEnum):
-    """Something in a web page's markup that a wall before an article has, and some articles have too."""
+class PageSign(StrEnum):
+    """Markup that paywalls, login pages and bot challenges have. Some ordinary articles have it too."""
 
     PASSWORD_FIELD = "password_field"  # noqa: S105 - a kind of form field
     CHALLENGE = "challenge"
@@ -28,10 +28,10 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True)
 class Extracted:
-    """The clean text of a document and what the document says about itself.
+    """The clean text and metadata of a document.
 
-    Of a web page also where it points (`links`, as the page writes them) and how all of it begins, menus and notices
-    included (`surface`, `signs`): by these a wall can be told from an article.
+    A web page also has `links`, as written in the page, and two fields that help to tell a paywall from an article:
+    `surface`, the start of all its text including menus and notices, and `signs`.
     """
 
     text: str = field(repr=False)
@@ -44,10 +44,10 @@ class Extracted:
     marks: tuple[Mark, ...] = ()
     links: tuple[Link, ...] = ()
     surface: str = field(default="", repr=False)
-    signs: frozenset[Sign] = frozenset()
+    signs: frozenset[PageSign] = frozenset()
 
-    def document(self, source: str, locator: str, content: bytes) -> Document:
-        """As a document of a source. Links stay behind: they are as the page writes them, not yet addresses."""
+    def to_document(self, source: str, locator: str, content: bytes) -> Document:
+        """Convert to a document of a source, without the links: they are not resolved yet."""
         return Document(
             source=source,
             locator=locator,
@@ -64,15 +64,15 @@ class Extracted:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A stretch of a document that a locator can name: a page, a chapter."""
+class DocumentPart:
+    """A part of a document that a locator can name, such as a page or a chapter."""
 
     fragment: str
     text: str
 
 
-def joined(parts: list[Part]) -> tuple[str, tuple[Mark, ...]]:
-    """The parts as one text, and where each begins in it."""
+def join_parts(parts: list[DocumentPart]) -> tuple[str, tuple[Mark, ...]]:
+    """Join the parts to one text and mark where each begins."""
     marks: list[Mark] = []
     pieces: list[str] = []
     length = 0
@@ -82,6 +82,6 @@ def joined(parts: list[Part]) -> tuple[str, tuple[Mark, ...]]:
         marks.append(Mark(length, part.fragment))
         pieces.append(part.text.strip())
         length += len(pieces[-1]) + 2
-        if length > LONGEST_TEXT:
-            raise Unreadable(f"its text is longer than {LONGEST_TEXT:,} characters")
+        if length > MAX_TEXT_LENGTH:
+            raise Unreadable(f"its text is longer than {MAX_TEXT_LENGTH:,} characters")
     return "\n\n".join(pieces), tuple(marks)

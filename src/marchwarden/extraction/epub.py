@@ -1,4 +1,4 @@
-"""The text of an EPUB: its chapters in reading order, each read as a web page."""
+"""Extract the text of an EPUB: its chapters in reading order, each read as a web page."""
 
 import posixpath
 import zipfile
@@ -10,12 +10,12 @@ from urllib.parse import unquote
 import lxml.etree
 
 from marchwarden.extraction import webpage
-from marchwarden.extraction.charset import decoded
-from marchwarden.extraction.document import Extracted, Part, Unreadable, joined
-from marchwarden.extraction.plain import day
-from marchwarden.extraction.zip_limits import entry, refuse_bomb
+from marchwarden.extraction.charset import decode
+from marchwarden.extraction.document import DocumentPart, Extracted, Unreadable, join_parts
+from marchwarden.extraction.plain import parse_day
+from marchwarden.extraction.zip_limits import check_size, read_entry
 
-MOST_CHAPTERS: Final = 2_000
+MAX_CHAPTERS: Final = 2_000
 
 _NAMES: Final = {
     "container": "urn:oasis:names:tc:opendocument:xmlns:container",
@@ -26,7 +26,7 @@ _NAMES: Final = {
 
 @dataclass(frozen=True)
 class _Package:
-    """What the package file says: the chapters in reading order, and the book about itself."""
+    """The package file: chapters in reading order and metadata."""
 
     chapters: tuple[str, ...]
     title: str
@@ -35,11 +35,13 @@ class _Package:
 
 
 def read(archive: zipfile.ZipFile) -> Extracted:
-    """Every chapter's text, marked `chapter=N` by its place in the reading order."""
-    refuse_bomb(archive)
+    """Read all chapters, marked `chapter=N` in reading order."""
+    check_size(archive)
     package = _package(archive)
-    parts = [Part(f"chapter={at}", _chapter(archive, name)) for at, name in enumerate(package.chapters, 1)]
-    text, marks = joined(parts)
+    parts = [
+        DocumentPart(f"chapter={number}", _chapter(archive, name)) for number, name in enumerate(package.chapters, 1)
+    ]
+    text, marks = join_parts(parts)
     if not text:
         raise Unreadable("an EPUB without text")
     return Extracted(
@@ -53,26 +55,26 @@ def read(archive: zipfile.ZipFile) -> Extracted:
 
 
 def _package(archive: zipfile.ZipFile) -> _Package:
-    container = _xml(entry(archive, "META-INF/container.xml"))
+    container = _xml(read_entry(archive, "META-INF/container.xml"))
     rootfile = container.find(".//container:rootfile", _NAMES)
     if rootfile is None or not rootfile.get("full-path"):
         raise Unreadable("a damaged EPUB")
     path = str(rootfile.get("full-path"))
-    package = _xml(entry(archive, path))
+    package = _xml(read_entry(archive, path))
     files = {item.get("id"): item.get("href") or "" for item in package.iterfind(".//opf:manifest/opf:item", _NAMES)}
     spine = [files.get(item.get("idref"), "") for item in package.iterfind(".//opf:spine/opf:itemref", _NAMES)]
-    if len(spine) > MOST_CHAPTERS:
-        raise Unreadable(f"an EPUB of {len(spine)} chapters; at most {MOST_CHAPTERS} are read")
+    if len(spine) > MAX_CHAPTERS:
+        raise Unreadable(f"an EPUB of {len(spine)} chapters; at most {MAX_CHAPTERS} are read")
     folder = posixpath.dirname(path)
     return _Package(
         chapters=tuple(posixpath.normpath(posixpath.join(folder, unquote(href))) if href else "" for href in spine),
-        title=_said(package, "title"),
-        author=_said(package, "creator"),
-        published=day(_said(package, "date")),
+        title=_metadata(package, "title"),
+        author=_metadata(package, "creator"),
+        published=parse_day(_metadata(package, "date")),
     )
 
 
-def _said(package: lxml.etree._Element, name: str) -> str:
+def _metadata(package: lxml.etree._Element, name: str) -> str:
     return str(package.findtext(f".//dc:{name}", "", _NAMES) or "")
 
 
@@ -85,8 +87,8 @@ def _xml(content: bytes) -> lxml.etree._Element:
 
 
 def _chapter(archive: zipfile.ZipFile, name: str) -> str:
-    """A chapter that is missing or says nothing (a cover, a picture) is an empty one."""
+    """Read a chapter. One that is missing or has no text, such as a cover, is empty."""
     try:
-        return webpage.all_text(decoded(entry(archive, name)))
+        return webpage.all_text(decode(read_entry(archive, name)))
     except Unreadable:
         return ""

@@ -1,4 +1,4 @@
-"""Extractor: text from bytes of unknown origin. Plain text is read here, all else in a process that can be killed."""
+"""Extract text from untrusted bytes. Plain text is read in this process, other formats in a killable subprocess."""
 
 import signal
 import subprocess
@@ -15,8 +15,8 @@ from typing import IO, Final, Self
 
 from marchwarden.errors import SourceError
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.formats import Format, extract, format_of
-from marchwarden.extraction.messages import LARGEST_ANSWER, Refused, receive, send, unpacked
+from marchwarden.extraction.formats import Format, detect_format, extract
+from marchwarden.extraction.messages import MAX_ANSWER_BYTES, ExtractionRefused, decode_answer, receive, send
 
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30
@@ -25,11 +25,11 @@ _CLOSING_SECONDS: Final = 5.0
 
 
 class Extractor:
-    """Reads documents, from any thread. A worker that hangs or dies costs its document, never the caller.
+    """Extracts text from documents; thread-safe. If a worker hangs or crashes, only its document fails.
 
-    At most `workers` processes run at once; they start when they are needed and stay until nothing came for `idle`
-    seconds, until `close`, or until the extractor itself is gone. After any of these new ones may start. A worker's
-    first document has `starting` seconds more: it also has to load what it reads with.
+    At most `workers` processes run at the same time. They start on demand and stop after `idle` seconds without work,
+    on `close`, or when the extractor is garbage-collected. Later calls start new ones. The first document of a worker
+    gets `starting` additional seconds, because the worker also has to import its parsers.
     """
 
     def __init__(
@@ -44,58 +44,60 @@ class Extractor:
     ) -> None:
         self._seconds = seconds
         self._starting = starting
-        # A worker ends by itself when it was idle for too long. None is used that might be about to.
+        # An idle worker exits by itself. Do not use one that may be about to.
         self._fresh_seconds = idle / 2
         self._command = (*command, str(seconds), str(memory), str(idle))
         self._workers = workers
         self._free = threading.BoundedSemaphore(workers)
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        self._returning = threading.Lock()
-        self._closings = 0
+        self._return_lock = threading.Lock()
+        self._close_count = 0
         weakref.finalize(self, _stop_all, self._idle)
 
     def extract(self, content: bytes, name: str) -> Extracted:
-        """The clean text of a document; raises `Unreadable` with the reason when there is none.
+        """Extract the clean text of a document. Raises `Unreadable` if it has none.
 
-        Any other `SourceError` is this installation's fault, and the same bytes may be readable tomorrow.
+        Any other `SourceError` is a problem of this installation; the same bytes may be readable later.
         """
-        if format_of(content, name) is Format.TEXT:
+        if detect_format(content, name) is Format.TEXT:
             return extract(content, name)
-        closings = self._closings
+        close_count = self._close_count
         with self._free:
             worker = self._worker()
             try:
                 return worker.read(content, name, self._seconds + (0.0 if worker.has_read else self._starting))
             finally:
-                self._take_back(worker, closings)
+                self._return_worker(worker, close_count)
 
     def warm(self) -> None:
-        """Start the workers before they are needed: they load their readers while the caller waits for other things."""
-        closings, warm = self._closings, list[_Worker]()
+        """Start the workers early, so that they import their parsers while the caller waits for something else."""
+        close_count, warm = self._close_count, list[_Worker]()
         try:
             while self._free.acquire(blocking=False):
                 warm.append(self._worker())
         finally:
             for worker in warm:
-                self._take_back(worker, closings)
+                self._return_worker(worker, close_count)
                 self._free.release()
 
     def close(self) -> None:
-        """Stop the idle workers at once, and those that still read as soon as they have."""
-        with self._returning:
-            self._closings += 1
+        """Stop idle workers now, and busy ones when they finish their document."""
+        with self._return_lock:
+            self._close_count += 1
         _stop_all(self._idle)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self.close()
 
-    def _take_back(self, worker: "_Worker", closings: int) -> None:
-        """Keep the worker, unless a `close` came meanwhile: a caller who gave up on the document will send no other."""
-        with self._returning:
-            if worker.usable and closings == self._closings:
+    def _return_worker(self, worker: "_Worker", close_count: int) -> None:
+        """Keep the worker for the next document, unless `close` was called in the meantime."""
+        with self._return_lock:
+            if worker.usable and close_count == self._close_count:
                 self._idle.put(worker)
                 return
         worker.stop()
@@ -111,12 +113,11 @@ class Extractor:
 
 
 class _Worker:
-    """One child process and the pipes to it."""
+    """A child process and its pipes."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        # The child gets no environment beyond where this package stands: what it reads is hostile, and keys are not
-        # its business.
-        self._process = subprocess.Popen(  # noqa: S603 - the command is ours
+        # The child parses hostile documents, so it gets no environment (and no keys) except the path of this package.
+        self._process = subprocess.Popen(  # noqa: S603 - the command is not user input
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -139,20 +140,20 @@ class _Worker:
         return time.monotonic() - self._idle_since
 
     def read(self, content: bytes, name: str, seconds: float) -> Extracted:
-        too_late = threading.Event()
+        timed_out = threading.Event()
 
         def kill() -> None:
-            too_late.set()
+            timed_out.set()
             self._process.kill()
 
         watchdog = threading.Timer(seconds, kill)
         watchdog.daemon = True
         watchdog.start()
         try:
-            return self._exchange(content, name)
+            return self._request(content, name)
         except OSError as error:
             self.stop()
-            killed = too_late.is_set() or self._process.returncode == -signal.SIGALRM
+            killed = timed_out.is_set() or self._process.returncode == -signal.SIGALRM
             reason = f"reading it took longer than {seconds:g} seconds" if killed else "reading it crashed the reader"
             raise Unreadable(reason) from error
         finally:
@@ -160,12 +161,12 @@ class _Worker:
             watchdog.join()
             self._idle_since = time.monotonic()
 
-    def _exchange(self, content: bytes, name: str) -> Extracted:
+    def _request(self, content: bytes, name: str) -> Extracted:
         self.has_read = True
         send(self._requests, name.encode("utf-8", "replace"))
         send(self._requests, content)
-        answer = unpacked(receive(self._answers, LARGEST_ANSWER))
-        if isinstance(answer, Refused):
+        answer = decode_answer(receive(self._answers, MAX_ANSWER_BYTES))
+        if isinstance(answer, ExtractionRefused):
             raise Unreadable(answer.reason) if answer.lasting else SourceError(answer.reason)
         return answer
 

@@ -1,6 +1,6 @@
-"""Which format some bytes really are, and the reader for it. A name is a hint; the bytes decide.
+"""Detect the format of some bytes and read them. The bytes decide; the file name is only a hint.
 
-`extract` reads in this process: for bytes of unknown origin use an `Extractor`, which can kill its reader.
+`extract` parses in this process. For untrusted bytes use an `Extractor`, which can kill its parser.
 """
 
 import re
@@ -14,13 +14,13 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from marchwarden.extraction import plain
-from marchwarden.extraction.charset import decoded, has_wide_mark
-from marchwarden.extraction.document import LONGEST_TEXT, Extracted, Unreadable
+from marchwarden.extraction.charset import decode, has_wide_bom
+from marchwarden.extraction.document import MAX_TEXT_LENGTH, Extracted, Unreadable
 from marchwarden.text.sanitize import one_line
 
 
 class Format(StrEnum):
-    """`ARCHIVE` is a zip whose entries tell whether it is a document."""
+    """Formats, detected from the first bytes. `ARCHIVE` is a zip; its entries decide whether it is a document."""
 
     TEXT = "text"
     HTML = "html"
@@ -39,8 +39,8 @@ _HTML_OPENING: Final = re.compile(
 _HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
 
 
-def format_of(content: bytes, name: str) -> Format:
-    """The format of the bytes; raises `Unreadable` for those that hold no text."""
+def detect_format(content: bytes, name: str) -> Format:
+    """Return the format of the bytes. Raises `Unreadable` for binary data."""
     if b"%PDF-" in content[:PDF_WITHIN]:
         return Format.PDF
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -48,24 +48,24 @@ def format_of(content: bytes, name: str) -> Format:
     if _is_binary(content[:_SNIFFED]):
         raise Unreadable("binary")
     suffix = PurePosixPath(name).suffix.lower()
-    if suffix in _HTML_NAMES or (not plain.is_known(suffix) and _HTML_OPENING.match(content[:_SNIFFED])):
+    if suffix in _HTML_NAMES or (not plain.is_text_suffix(suffix) and _HTML_OPENING.match(content[:_SNIFFED])):
         return Format.HTML
     return Format.TEXT
 
 
 def extract(content: bytes, name: str) -> Extracted:
-    """The clean text of a document, whatever its format."""
-    match format_of(content, name):
+    """Extract the clean text of a document of any supported format."""
+    match detect_format(content, name):
         case Format.TEXT:
-            extracted = plain.read(decoded(content), name)
+            extracted = plain.read(decode(content), name)
         case Format.HTML:
-            extracted = _html(decoded(content))
+            extracted = _read_html(decode(content))
         case Format.PDF:
-            extracted = _pdf(content)
+            extracted = _read_pdf(content)
         case Format.ARCHIVE:
-            extracted = _archive(content)
-    if len(extracted.text) > LONGEST_TEXT:
-        raise Unreadable(f"its text is longer than {LONGEST_TEXT:,} characters")
+            extracted = _read_archive(content)
+    if len(extracted.text) > MAX_TEXT_LENGTH:
+        raise Unreadable(f"its text is longer than {MAX_TEXT_LENGTH:,} characters")
     return replace(
         extracted,
         title=one_line(extracted.title) or one_line(PurePosixPath(name).stem),
@@ -74,28 +74,28 @@ def extract(content: bytes, name: str) -> Extracted:
 
 
 def _is_binary(head: bytes) -> bool:
-    if has_wide_mark(head):
+    if has_wide_bom(head):
         return False
     odd = len(head) - len(head.translate(None, _ODD_BYTES))
     return b"\x00" in head or odd > len(head) * _ODD_SHARE
 
 
-# The readers are imported where they are used: each costs 50 to 400 ms, which a text file need not pay.
+# The parsers are imported on demand: each import takes 50 to 400 ms, and text files do not need them.
 
 
-def _html(markup: str) -> Extracted:
+def _read_html(markup: str) -> Extracted:
     from marchwarden.extraction import webpage  # noqa: PLC0415
 
     return webpage.read(markup)
 
 
-def _pdf(content: bytes) -> Extracted:
+def _read_pdf(content: bytes) -> Extracted:
     from marchwarden.extraction import pdf  # noqa: PLC0415
 
     return pdf.read(content)
 
 
-def _archive(content: bytes) -> Extracted:
+def _read_archive(content: bytes) -> Extracted:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             return _reader_for(archive)(archive)

@@ -1,6 +1,6 @@
-"""What an extractor and its worker say to each other: JSON and bytes with their lengths before them. No pickle.
+"""Messages between an extractor and its worker: length-prefixed JSON and bytes.
 
-The worker reads hostile documents, so the extractor believes nothing of its answer that it has not checked.
+Why not pickle: the worker parses hostile documents, so the extractor must validate everything it receives.
 """
 
 import json
@@ -12,15 +12,15 @@ from typing import IO, Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from marchwarden.core.notebook import Link, Mark
-from marchwarden.extraction.document import LONGEST_TEXT, Extracted, Sign
+from marchwarden.extraction.document import MAX_TEXT_LENGTH, Extracted, PageSign
 
 _LENGTH: Final = struct.Struct(">I")
-_LARGEST_FRAME: Final = 1 << 30
-LARGEST_ANSWER: Final = LONGEST_TEXT * 4 + (1 << 20)
+_MAX_FRAME_BYTES: Final = 1 << 30
+MAX_ANSWER_BYTES: Final = MAX_TEXT_LENGTH * 4 + (1 << 20)
 
 
-class _Answer(BaseModel):
-    """An answer as it is on the pipe."""
+class _WireAnswer(BaseModel):
+    """An answer as sent over the pipe."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -34,14 +34,14 @@ class _Answer(BaseModel):
     marks: tuple[tuple[int, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     surface: str = ""
-    signs: tuple[Sign, ...] = ()
+    signs: tuple[PageSign, ...] = ()
     refused: str | None = None
     lasting: bool = True
 
 
 @dataclass(frozen=True)
-class Refused:
-    """The worker gave no text, for this reason. `lasting`: nor will it, as long as the document is what it is."""
+class ExtractionRefused:
+    """The worker could not extract text. `lasting` means that the same document will always fail."""
 
     reason: str
     lasting: bool = True
@@ -53,24 +53,24 @@ def send(pipe: IO[bytes], payload: bytes) -> None:
     pipe.flush()
 
 
-def receive(pipe: IO[bytes], largest: int = _LARGEST_FRAME) -> bytes:
-    (length,) = _LENGTH.unpack(_exactly(pipe, _LENGTH.size))
+def receive(pipe: IO[bytes], largest: int = _MAX_FRAME_BYTES) -> bytes:
+    (length,) = _LENGTH.unpack(_read_exactly(pipe, _LENGTH.size))
     if length > largest:
         raise ConnectionError(f"a frame of {length} bytes")
-    return _exactly(pipe, length)
+    return _read_exactly(pipe, length)
 
 
-def _exactly(pipe: IO[bytes], length: int) -> bytes:
+def _read_exactly(pipe: IO[bytes], length: int) -> bytes:
     received = pipe.read(length)
     if len(received) != length:
         raise ConnectionError("the pipe ended")
     return received
 
 
-def packed(answer: Extracted | Refused) -> bytes:
-    """An answer for the pipe."""
-    if isinstance(answer, Refused):
-        return _Answer(refused=answer.reason, lasting=answer.lasting).model_dump_json().encode()
+def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
+    """Serialize an answer."""
+    if isinstance(answer, ExtractionRefused):
+        return _WireAnswer(refused=answer.reason, lasting=answer.lasting).model_dump_json().encode()
     return json.dumps(
         {
             "text": answer.text,
@@ -89,15 +89,15 @@ def packed(answer: Extracted | Refused) -> bytes:
     ).encode()
 
 
-def unpacked(payload: bytes) -> Extracted | Refused:
-    """The answer of a payload; raises `ConnectionError` for anything that is none."""
+def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
+    """Parse an answer. Raises `ConnectionError` if it is invalid."""
     try:
-        answer = _Answer.model_validate_json(payload)
+        answer = _WireAnswer.model_validate_json(payload)
         published = date.fromisoformat(answer.published) if answer.published else None
     except (ValidationError, ValueError) as error:
         raise ConnectionError("not an answer") from error
     if answer.refused is not None:
-        return Refused(answer.refused, answer.lasting)
+        return ExtractionRefused(answer.refused, answer.lasting)
     return Extracted(
         text=answer.text,
         title=answer.title,

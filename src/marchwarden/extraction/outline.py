@@ -1,4 +1,4 @@
-"""What a web page's markup shows besides its text: where it points, and the signs a wall would have."""
+"""Read links from a web page's markup, and signs that the page is a paywall, login page or bot challenge."""
 
 import re
 from collections.abc import Iterator
@@ -9,16 +9,16 @@ import lxml.etree
 import lxml.html
 
 from marchwarden.core.notebook import Link
-from marchwarden.extraction.document import Sign
+from marchwarden.extraction.document import PageSign
 from marchwarden.text.sanitize import one_line
 
-MOST_LINKS: Final = 200
-LONGEST_URL: Final = 1_000
-LONGEST_WORDS: Final = 200
+MAX_LINKS: Final = 200
+MAX_URL_LENGTH: Final = 1_000
+MAX_LINK_TEXT: Final = 200
 
-_AROUND: Final = frozenset({"nav", "header", "footer", "aside", "form", "menu"})
-_NO_LEAD: Final = re.compile(r"\b(?:sponsored|ugc)\b", re.IGNORECASE)
-_ELSEWHERE: Final = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_BOILERPLATE: Final = frozenset({"nav", "header", "footer", "aside", "form", "menu"})
+_SPONSORED: Final = re.compile(r"\b(?:sponsored|ugc)\b", re.IGNORECASE)
+_OTHER_SCHEME: Final = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _CHALLENGE: Final = re.compile(
     r"(?:challenges\.cloudflare\.com|/cdn-cgi/challenge-platform|google\.com/recaptcha/|recaptcha/api|hcaptcha\.com|"
     r"captcha-delivery\.com|px-captcha|geo\.captcha|arkoselabs|awswaf)",
@@ -32,42 +32,42 @@ _LOCKED: Final = frozenset({"locked", "metered"})
 _SCRIPT: Final = re.compile(r"javascript", re.IGNORECASE)
 
 
-def links(tree: lxml.html.HtmlElement) -> tuple[Link, ...]:
-    """Where the page's own content points, each place once; relative addresses stay relative unless `<base>` is set."""
+def find_links(tree: lxml.html.HtmlElement) -> tuple[Link, ...]:
+    """Return the distinct links of the page's content. Relative links stay relative unless `<base>` is set."""
     found: dict[str, Link] = {}
     base = _base(tree)
     for anchor in _content_anchors(tree):
-        href = _joined(base, str(anchor.get("href")).strip())
+        href = _resolve_href(base, str(anchor.get("href")).strip())
         if href and href not in found:
-            found[href] = Link(href, one_line(str(anchor.text_content()), LONGEST_WORDS))
-        if len(found) == MOST_LINKS:
+            found[href] = Link(href, one_line(str(anchor.text_content()), MAX_LINK_TEXT))
+        if len(found) == MAX_LINKS:
             break
     return tuple(found.values())
 
 
-def signs(tree: lxml.html.HtmlElement) -> frozenset[Sign]:
-    """What the markup has in common with that of walls. None of it alone makes a page a wall."""
+def find_signs(tree: lxml.html.HtmlElement) -> frozenset[PageSign]:
+    """Return the signs found in the markup. None of them is proof on its own."""
     tests = {
-        Sign.PASSWORD_FIELD: any(str(each.get("type", "")).lower() == "password" for each in tree.iter("input")),
-        Sign.CHALLENGE: _has_challenge(tree),
-        Sign.NOT_FREE: _is_not_free(tree),
-        Sign.NEEDS_SCRIPT: any(_SCRIPT.search(str(each.text_content())) for each in tree.iter("noscript")),
+        PageSign.PASSWORD_FIELD: any(str(each.get("type", "")).lower() == "password" for each in tree.iter("input")),
+        PageSign.CHALLENGE: _has_challenge(tree),
+        PageSign.NOT_FREE: _is_not_free(tree),
+        PageSign.NEEDS_SCRIPT: any(_SCRIPT.search(str(each.text_content())) for each in tree.iter("noscript")),
     }
-    return frozenset(sign for sign, it_has in tests.items() if it_has)
+    return frozenset(sign for sign, found in tests.items() if found)
 
 
 def _content_anchors(tree: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:
-    """The links of the page in order, without those of its menus and margins."""
-    around = 0
+    """Yield the links of the page in order, except those in menus, headers, footers and forms."""
+    depth = 0
     for event, element in lxml.etree.iterwalk(tree, events=("start", "end")):
-        if element.tag in _AROUND:
-            around += 1 if event == "start" else -1
-        elif event == "start" and not around and _leads_on(element):
+        if element.tag in _BOILERPLATE:
+            depth += 1 if event == "start" else -1
+        elif event == "start" and not depth and _is_content_link(element):
             yield element
 
 
-def _leads_on(element: lxml.html.HtmlElement) -> bool:
-    return element.tag == "a" and bool(element.get("href")) and not _NO_LEAD.search(str(element.get("rel", "")))
+def _is_content_link(element: lxml.html.HtmlElement) -> bool:
+    return element.tag == "a" and bool(element.get("href")) and not _SPONSORED.search(str(element.get("rel", "")))
 
 
 def _base(tree: lxml.html.HtmlElement) -> str:
@@ -75,8 +75,8 @@ def _base(tree: lxml.html.HtmlElement) -> str:
     return str(base.get("href")).strip() if base is not None else ""
 
 
-def _joined(base: str, href: str) -> str:
-    if len(href) > LONGEST_URL or href.startswith("#") or _ELSEWHERE.match(href):
+def _resolve_href(base: str, href: str) -> str:
+    if len(href) > MAX_URL_LENGTH or href.startswith("#") or _OTHER_SCHEME.match(href):
         return ""
     try:
         return urljoin(base, href)

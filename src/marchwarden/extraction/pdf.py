@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page."""
+"""Extract the text of a PDF, page by page."""
 
 import re
 from datetime import date
@@ -7,39 +7,41 @@ from typing import Final
 import pypdfium2
 import pypdfium2.raw
 
-from marchwarden.extraction.document import Extracted, Part, Unreadable, joined
-from marchwarden.extraction.plain import day
+from marchwarden.extraction.document import DocumentPart, Extracted, Unreadable, join_parts
+from marchwarden.extraction.plain import parse_day
 from marchwarden.text.sanitize import printable
 
-MOST_PAGES: Final = 5_000
+MAX_PAGES: Final = 5_000
 
-_BROKEN_WORD: Final = re.compile("[\ufffe\u0002]\\s*")
+_HYPHENATION: Final = re.compile("[\ufffe\u0002]\\s*")
 _CREATED: Final = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 
 
 def read(content: bytes) -> Extracted:
-    """Every page's text, marked `page=N`. A scan without a text layer is refused: there is nothing to quote."""
-    document = _opened(content)
+    """Read all pages, marked `page=N`. A scan without a text layer is refused: it has no text to quote."""
+    document = _open_pdf(content)
     try:
-        if len(document) > MOST_PAGES:
-            raise Unreadable(f"a PDF of {len(document)} pages; at most {MOST_PAGES} are read")
-        text, marks = joined([Part(f"page={at + 1}", _page(document, at)) for at in range(len(document))])
-        details = document.get_metadata_dict()
+        if len(document) > MAX_PAGES:
+            raise Unreadable(f"a PDF of {len(document)} pages; at most {MAX_PAGES} are read")
+        text, marks = join_parts(
+            [DocumentPart(f"page={index + 1}", _page_text(document, index)) for index in range(len(document))]
+        )
+        metadata = document.get_metadata_dict()
     finally:
         document.close()
     if not text:
         raise Unreadable("a PDF without text, perhaps a scan")
     return Extracted(
         text=text,
-        title=details.get("Title", ""),
-        author=details.get("Author", ""),
-        published=_created(details.get("CreationDate", "")),
+        title=metadata.get("Title", ""),
+        author=metadata.get("Author", ""),
+        published=_creation_day(metadata.get("CreationDate", "")),
         media_type="application/pdf",
         marks=marks,
     )
 
 
-def _opened(content: bytes) -> pypdfium2.PdfDocument:
+def _open_pdf(content: bytes) -> pypdfium2.PdfDocument:
     try:
         return pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -47,16 +49,16 @@ def _opened(content: bytes) -> pypdfium2.PdfDocument:
         raise Unreadable("an encrypted PDF" if locked else "a damaged PDF") from error
 
 
-def _page(document: pypdfium2.PdfDocument, at: int) -> str:
+def _page_text(document: pypdfium2.PdfDocument, index: int) -> str:
     try:
-        page = document[at]
-        written = page.get_textpage().get_text_bounded()
+        page = document[index]
+        text = page.get_textpage().get_text_bounded()
     except pypdfium2.PdfiumError:
-        return ""  # one broken page does not cost the others
-    # PDFium marks a word broken at a line's end; the word is given back whole.
-    return printable(_BROKEN_WORD.sub("", written))
+        return ""  # a broken page does not affect the others
+    # PDFium marks a word hyphenated at the end of a line. Rejoin it.
+    return printable(_HYPHENATION.sub("", text))
 
 
-def _created(written: str) -> date | None:
-    match = _CREATED.match(written)
-    return day("-".join(match.groups())) if match else None
+def _creation_day(text: str) -> date | None:
+    match = _CREATED.match(text)
+    return parse_day("-".join(match.groups())) if match else None

@@ -1,4 +1,4 @@
-"""Text that is its own document: prose, code, tables, records. Kept line for line, so that a line number leads back."""
+"""Read plain text: prose, code, tables, records. Lines are kept, so that line numbers match the file."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from marchwarden.core.passages import Layout
 from marchwarden.extraction.document import Extracted
 from marchwarden.text.sanitize import torn
 
-LONGEST_TITLE: Final = 120
+MAX_TITLE_LENGTH: Final = 120
 
 _PROSE: Final[Mapping[str, str]] = {
     ".txt": "text/plain",
@@ -48,15 +48,15 @@ _FRONT_FIELD: Final = re.compile(r"^(title|author|date)[ \t]*:[ \t]*(\S.*)$", re
 _FIRST_LINES: Final = 10_000
 
 
-def is_known(suffix: str) -> bool:
-    """Whether such a name means text that is read as it stands, even when it looks like a web page. `.txt` does not."""
+def is_text_suffix(suffix: str) -> bool:
+    """Whether files with this suffix are read as text even if they look like HTML. `.txt` files are not."""
     return suffix != ".txt" and (
         suffix in _PROSE or suffix in _TABLES or suffix in _RECORDS or _CODE.fullmatch(suffix) is not None
     )
 
 
 def read(characters: str, name: str) -> Extracted:
-    """The text as it stands."""
+    """Return the text unchanged, except for control characters."""
     text = torn(characters)
     suffix = PurePosixPath(name).suffix.lower()
     layout, media_type = _layout_of(suffix)
@@ -65,17 +65,17 @@ def read(characters: str, name: str) -> Extracted:
         text=text,
         title=front.get("title") or (_title(text[:_FIRST_LINES], suffix) if layout == "prose" else ""),
         author=front.get("author", ""),
-        published=day(front.get("date", "")),
+        published=parse_day(front.get("date", "")),
         media_type=media_type,
         layout=layout,
         lines=True,
     )
 
 
-def day(written: str) -> date | None:
-    """The day an ISO date or time stamp begins with, if it is one."""
+def parse_day(text: str) -> date | None:
+    """Parse the day at the start of an ISO date or timestamp."""
     try:
-        return date.fromisoformat(written[:10])
+        return date.fromisoformat(text[:10])
     except ValueError:
         return None
 
@@ -97,16 +97,16 @@ def _front_matter(text: str) -> dict[str, str]:
 
 
 def _title(text: str, suffix: str) -> str:
-    """The first heading; in a plain text, a short first line that stands alone."""
+    """The first heading. In plain text, a short first line followed by an empty one."""
     if suffix in (".md", ".markdown"):
-        return _first(_MARKED_HEADING, text) or _first(_UNDERLINED, text)
+        return _first_match(_MARKED_HEADING, text) or _first_match(_UNDERLINED, text)
     if suffix == ".rst":
-        return _first(_UNDERLINED, text)
+        return _first_match(_UNDERLINED, text)
     lines = text.lstrip("\n").split("\n", 2)
-    stands_alone = len(lines) > 1 and not lines[1].strip()
-    return lines[0].strip() if stands_alone and len(lines[0]) <= LONGEST_TITLE else ""
+    is_title = len(lines) > 1 and not lines[1].strip()
+    return lines[0].strip() if is_title and len(lines[0]) <= MAX_TITLE_LENGTH else ""
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str:
+def _first_match(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     return match[1] if match else ""

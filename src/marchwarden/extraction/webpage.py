@@ -1,4 +1,4 @@
-"""The readable part of a web page: the article, without what surrounds it. Fetches nothing, follows nothing."""
+"""Extract the article of a web page, without menus and other boilerplate. Does not access the network."""
 
 import re
 from typing import Final
@@ -9,12 +9,12 @@ import trafilatura
 
 from marchwarden.extraction import outline
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.plain import day
+from marchwarden.extraction.plain import parse_day
 from marchwarden.text.sanitize import printable
 
-LONGEST_SURFACE: Final = 4_000
+MAX_SURFACE: Final = 4_000
 SUSPICIOUSLY_SHORT: Final = 600
-NEXT_TO_NOTHING: Final = 5
+LOOSE_FACTOR: Final = 5
 
 _NOT_TEXT: Final = ("script", "style", "noscript", "template", "svg", "head", "nav", "footer")
 _INLINE: Final = re.compile(
@@ -22,32 +22,32 @@ _INLINE: Final = re.compile(
     "var|wbr"
 )
 _BETWEEN_ROWS: Final = re.compile(r"(?<=\|)\n\n(?=\|)")
-# Without the extensive search a date comes from what the page declares, not from any figure in its text.
+# Use only dates that the page declares, not any number in its text.
 _DECLARED_DATES: Final = {"extensive_search": False, "original_date": True}
 
 
 def read(markup: str) -> Extracted:
-    """The article of a page; all the page's text where no article can be told apart."""
+    """Extract the article of a page, or all its text if no article can be found."""
     tree = _tree(printable(markup))
-    links, signs = outline.links(tree), outline.signs(tree)
-    found = _article(tree, precise=True)
-    whole = all_text(markup)
-    text = _main_text(markup, found) or whole
+    links, signs = outline.find_links(tree), outline.find_signs(tree)
+    article = _extract_article(tree, precise=True)
+    page_text = all_text(markup)
+    text = _main_text(markup, article) or page_text
     if not text:
         raise Unreadable("a web page without text")
     return Extracted(
         text=text,
-        title=found.title or _title(tree),
-        author=found.author or "",
-        published=day(found.date or ""),
+        title=article.title or _title(tree),
+        author=article.author or "",
+        published=parse_day(article.date or ""),
         media_type="text/html",
         links=links,
-        surface=whole[:LONGEST_SURFACE],
+        surface=page_text[:MAX_SURFACE],
         signs=signs,
     )
 
 
-def _article(tree: lxml.html.HtmlElement, *, precise: bool) -> trafilatura.settings.Document:
+def _extract_article(tree: lxml.html.HtmlElement, *, precise: bool) -> trafilatura.settings.Document:
     article = trafilatura.bare_extraction(
         tree,
         favor_precision=precise,
@@ -58,17 +58,17 @@ def _article(tree: lxml.html.HtmlElement, *, precise: bool) -> trafilatura.setti
     return article if isinstance(article, trafilatura.settings.Document) else trafilatura.settings.Document()
 
 
-def _main_text(markup: str, found: trafilatura.settings.Document) -> str:
-    """The precise article, unless precision left next to nothing of one that was there."""
-    text = _spaced(printable(found.text or ""))
+def _main_text(markup: str, article: trafilatura.settings.Document) -> str:
+    """The precise extraction, unless the loose one finds more than five times as much text."""
+    text = _normalize_blocks(printable(article.text or ""))
     if len(text) >= SUSPICIOUSLY_SHORT:
         return text
-    loose = _spaced(printable(_article(_tree(printable(markup)), precise=False).text or ""))
-    return loose if len(loose) > NEXT_TO_NOTHING * len(text) else text
+    loose = _normalize_blocks(printable(_extract_article(_tree(printable(markup)), precise=False).text or ""))
+    return loose if len(loose) > LOOSE_FACTOR * len(text) else text
 
 
 def _tree(markup: str) -> lxml.html.HtmlElement:
-    # Bytes, because a string that declares an encoding is refused.
+    # lxml refuses a string that declares an encoding, so pass bytes.
     parser = lxml.html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     try:
         tree = lxml.html.document_fromstring(markup.encode("utf-8"), parser=parser)
@@ -86,29 +86,29 @@ def _title(tree: lxml.html.HtmlElement) -> str:
 
 
 def all_text(markup: str) -> str:
-    """Everything a page says, block by block: for book chapters, and for pages that are no article."""
+    """Return all text of a page, block by block: for book chapters and for pages without an article."""
     tree = _tree(printable(markup))
     lxml.etree.strip_elements(tree, *_NOT_TEXT, with_tail=False)
     for element in tree.iter(lxml.etree.Element):
-        # A line's end in the markup is white space; only a block ends a line of text.
-        element.text, element.tail = _flowing(element.text), _flowing(element.tail)
+        # A line break in the markup is white space. Only a block element ends a line.
+        element.text, element.tail = _join_lines(element.text), _join_lines(element.tail)
         if _is_cell(element):
             element.text, element.tail = f"| {element.text}", " " if element.getnext() is not None else " |"
         elif not _INLINE.fullmatch(element.tag):
             element.text, element.tail = f"\n{element.text}", f"\n{element.tail}"
-    return _spaced(printable(str(tree.text_content())))
+    return _normalize_blocks(printable(str(tree.text_content())))
 
 
 def _is_cell(element: lxml.html.HtmlElement) -> bool:
-    """Of a table with rows to read; one that holds blocks only lays a page out."""
+    """Whether the element is a cell of a data table. A cell with block elements belongs to a layout table."""
     return element.tag in ("td", "th") and all(_INLINE.fullmatch(each.tag) for each in element.iterdescendants())
 
 
-def _flowing(text: str | None) -> str:
+def _join_lines(text: str | None) -> str:
     return (text or "").replace("\n", " ")
 
 
-def _spaced(text: str) -> str:
-    """One block a line, an empty line between any two; only the rows of a table stand together."""
+def _normalize_blocks(text: str) -> str:
+    """Put each block on a line, with an empty line between blocks but not between table rows."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return _BETWEEN_ROWS.sub("\n", "\n\n".join(line for line in lines if line))

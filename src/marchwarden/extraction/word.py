@@ -1,4 +1,4 @@
-"""The text of a Word document (.docx): paragraphs and table rows in the order they stand in."""
+"""Extract the text of a Word document (.docx): paragraphs and table rows in document order."""
 
 import zipfile
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from docx.opc.exceptions import OpcError
 from docx.table import Table
 
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.zip_limits import refuse_bomb
+from marchwarden.extraction.zip_limits import check_size
 from marchwarden.text.sanitize import printable
 
 _MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 def read(archive: zipfile.ZipFile) -> Extracted:
-    """The document's text and core properties. Entities are not expanded and nothing outside is loaded."""
-    refuse_bomb(archive)
+    """Read text and core properties. Does not expand entities or load external resources."""
+    check_size(archive)
     assert archive.fp is not None, "the caller keeps the archive open"
     archive.fp.seek(0)
     try:
@@ -50,7 +50,7 @@ def _blocks(document: docx.document.Document) -> Iterator[str]:
 
 def _rows(table: Table) -> Iterator[str]:
     for row in table.rows:
-        # A merged cell is given once for every column it spans.
+        # A merged cell is listed once per column it spans.
         cells = list(dict.fromkeys(row.cells))
         yield " | ".join(" ".join(cell.text.split()) for cell in cells)
 

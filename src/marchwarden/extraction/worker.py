@@ -1,9 +1,10 @@
-"""The process that reads dangerous documents: `python -m marchwarden.extraction.worker SECONDS BYTES IDLE_SECONDS`.
+"""Worker process that parses untrusted documents: `python -m marchwarden.extraction.worker SECONDS BYTES IDLE_SECONDS`.
 
-Reads a name and a document from standard input, answers on standard output, and again, until the input ends or none
-comes for too long. It limits its own memory; whoever started it limits its time and kills it.
+In a loop, reads a name and a document from standard input and writes the answer to standard output. Exits when the
+input ends or stays idle too long. It limits its own memory; the parent process limits its time and kills it.
 """
 
+import importlib
 import math
 import os
 import resource
@@ -15,10 +16,10 @@ from typing import IO, Final
 
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import extract
-from marchwarden.extraction.messages import Refused, packed, receive, send
+from marchwarden.extraction.messages import ExtractionRefused, encode_answer, receive, send
 
 _GRACE_SECONDS: Final = 2
-_PAGE: Final = b"<html><body><article><p>A short page, read for what reading it loads.</p></article></body></html>"
+_SAMPLE_PAGE: Final = b"<html><body><article><p>A short page, read to load the parsers.</p></article></body></html>"
 
 
 def serve(requests: IO[bytes], answers: IO[bytes], seconds: float, idle: float) -> None:
@@ -28,33 +29,33 @@ def serve(requests: IO[bytes], answers: IO[bytes], seconds: float, idle: float) 
             name, content = receive(requests).decode(), receive(requests)
         except ConnectionError:
             return
-        # Should whoever started us be gone, nobody is left to kill us: the alarm's default action does.
+        # If the parent is gone, nothing kills this process. The default action of the alarm signal does.
         signal.alarm(math.ceil(seconds) + _GRACE_SECONDS)
-        send(answers, packed(_read(content, name)))
+        send(answers, encode_answer(_read(content, name)))
 
 
-def _read(content: bytes, name: str) -> Extracted | Refused:
+def _read(content: bytes, name: str) -> Extracted | ExtractionRefused:
     try:
         return extract(content, name)
     except Unreadable as error:
-        return Refused(error.detail)
+        return ExtractionRefused(error.detail)
     except ImportError as error:
-        return Refused(f"its reader is not installed ({error.name})", lasting=False)
+        return ExtractionRefused(f"its reader is not installed ({error.name})", lasting=False)
     except MemoryError:
-        return Refused("it needs too much memory")
+        return ExtractionRefused("it needs too much memory")
     except RecursionError:
-        return Refused("it is nested too deeply")
+        return ExtractionRefused("it is nested too deeply")
 
 
-def _load_readers(requests: IO[bytes]) -> None:
-    """What nearly every page needs, and what short ones need besides, unless a document waits for us already.
+def _load_parsers(requests: IO[bytes]) -> None:
+    """Import the HTML parser and read a short page to load the rest, unless a document is already waiting.
 
-    A missing reader is told with its document.
+    A missing parser is reported when a document needs it.
     """
     with suppress(ImportError):
-        pass
+        importlib.import_module("marchwarden.extraction.webpage")
     if not select.select([requests], [], [], 0)[0]:
-        _read(_PAGE, "page.html")
+        _read(_SAMPLE_PAGE, "page.html")
 
 
 def main() -> None:
@@ -62,9 +63,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # A library that prints must not speak on the answers' pipe.
+    # Libraries that print must not write into the pipe for answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    _load_readers(sys.stdin.buffer)
+    _load_parsers(sys.stdin.buffer)
     serve(sys.stdin.buffer, answers, seconds, idle)
 
 

@@ -1,27 +1,26 @@
-"""Zip archives that are documents: what they may unpack to. Knows no document format."""
+"""Size limits for documents that are zip archives. Does not know document formats."""
 
 import zipfile
 from typing import Final
 
 from marchwarden.extraction.document import Unreadable
 
-LARGEST_UNPACKED: Final = 200_000_000
-MOST_ENTRIES: Final = 20_000
-LARGEST_ENTRY: Final = 50_000_000
+MAX_UNPACKED_BYTES: Final = 200_000_000
+MAX_ENTRIES: Final = 20_000
+MAX_ENTRY_BYTES: Final = 50_000_000
 
 
-def refuse_bomb(archive: zipfile.ZipFile) -> None:
-    """Believe the declared sizes: `zipfile` never unpacks more than an entry declares."""
+def check_size(archive: zipfile.ZipFile) -> None:
+    """Refuse zip bombs. The declared sizes are reliable: `zipfile` never unpacks more than an entry declares."""
     entries = archive.infolist()
-    if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries) > LARGEST_UNPACKED:
-        raise Unreadable(f"an archive that unpacks to more than {LARGEST_UNPACKED // 1_000_000} MB")
+    if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > MAX_UNPACKED_BYTES:
+        raise Unreadable(f"an archive that unpacks to more than {MAX_UNPACKED_BYTES // 1_000_000} MB")
 
 
-def entry(archive: zipfile.ZipFile, name: str) -> bytes:
-    """One entry, whole."""
+def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
-        if archive.getinfo(name).file_size > LARGEST_ENTRY:
-            raise Unreadable(f"an archive with an entry over {LARGEST_ENTRY // 1_000_000} MB")
+        if archive.getinfo(name).file_size > MAX_ENTRY_BYTES:
+            raise Unreadable(f"an archive with an entry over {MAX_ENTRY_BYTES // 1_000_000} MB")
         return archive.read(name)
     except KeyError as error:
         raise Unreadable("an archive that lacks a part it names") from error

@@ -166,7 +166,7 @@ class FilesSource:
             extracted = self._extract(index, relative, content)
         except SourceError as error:
             raise SourceError(f"{one_line(locator)}: {error.detail}", error.category) from error
-        return extracted.document(self.name, locator, content)
+        return extracted.to_document(self.name, locator, content)
 
     def _extract(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
         try:

@@ -84,7 +84,7 @@ def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
         raise SourceError("a page without text", GapCategory.SOURCE_NOT_FOUND)
     locator = canonical(page.url) or page.url
     return replace(
-        extracted.document("web", locator, page.content),
+        extracted.to_document("web", locator, page.content),
         published=extracted.published or hit.published,
         authority=authority_of(locator),
         links=absolute_links(extracted.links, locator),

@@ -10,7 +10,7 @@ from typing import Final
 
 from marchwarden.contract import GapCategory
 from marchwarden.errors import SourceError
-from marchwarden.extraction import Extracted, Sign
+from marchwarden.extraction import Extracted, PageSign
 from marchwarden.researchers.web import wall_phrases as phrases
 
 SHORT_TEXT: Final = 1_200
