@@ -24,7 +24,7 @@ from marchwarden.contract import (
     constraints_for_depth,
 )
 
-NAMES = {
+RESULT_FIELDS = {
     "answer",
     "citations",
     "gaps",
@@ -59,10 +59,10 @@ def a_result() -> ResearchResult:
     )
 
 
-def test_the_version_is_v1_and_the_required_fields_are_those_of_v1():
+def test_version_and_required_fields_are_those_of_v1():
     assert CONTRACT_VERSION == "v1"
     schema = ResearchResult.model_json_schema()
-    assert NAMES <= set(schema["properties"])
+    assert RESULT_FIELDS <= set(schema["properties"])
     assert set(schema["required"]) == {"answer", "confidence", "confidence_factors", "cost_metadata", "trace_id"}
 
 
@@ -75,19 +75,19 @@ def test_the_version_is_v1_and_the_required_fields_are_those_of_v1():
         ("abyssal", (5, 20_000, 10)),
     ],
 )
-def test_a_depth_picks_its_preset_and_an_unknown_one_means_balanced(depth, expected):
+def test_depth_selects_its_preset_and_unknown_depth_means_balanced(depth, expected):
     limits = constraints_for_depth(depth)
     assert (limits.max_iterations, limits.token_budget, limits.max_sources) == expected
 
 
-def test_explicit_values_win_over_the_preset_and_none_does_not_count_as_explicit():
+def test_overrides_take_precedence_over_the_preset_unless_none():
     limits = constraints_for_depth("deep", token_budget=1234, max_sources=None)
     assert (limits.token_budget, limits.max_sources) == (1234, DEPTH_PRESETS["deep"]["max_sources"])
 
 
-def test_only_the_constraints_really_given_overrule_the_depth():
-    given_ = ResearchConstraints(max_iterations=5)
-    limits = ResearchRequest(question="q", depth=Depth.SHALLOW, constraints=given_).limits()
+def test_only_explicit_constraints_override_the_depth_preset():
+    constraints = ResearchConstraints(max_iterations=5)
+    limits = ResearchRequest(question="q", depth=Depth.SHALLOW, constraints=constraints).limits()
     assert (limits.max_iterations, limits.token_budget) == (5, 5_000)
 
 
@@ -103,43 +103,43 @@ def test_only_the_constraints_really_given_overrule_the_depth():
         {"budget": 5},
     ],
 )
-def test_constraints_out_of_bounds_of_the_wrong_type_or_unknown_are_refused(bad):
+def test_invalid_constraints_are_rejected(bad):
     with pytest.raises(ValidationError):
         ResearchConstraints.model_validate(bad)
 
 
 @pytest.mark.parametrize("question", ["", "   ", "x" * 501, "\ud800"])
-def test_a_question_must_have_one_to_500_characters_of_valid_text(question):
+def test_question_must_have_1_to_500_characters_of_valid_text(question):
     with pytest.raises(ValidationError):
         ResearchRequest(question=question)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=500).filter(str.strip))
-def test_any_other_question_is_taken_trimmed(question):
+def test_valid_question_is_stripped(question):
     assert ResearchRequest(question=question).question == question.strip()
 
 
-def test_a_result_survives_the_wire_and_a_newer_minor_version():
+def test_result_round_trips_and_ignores_new_fields():
     result = a_result()
     wire = json.loads(result.model_dump_json())
     assert ResearchResult.model_validate({**wire, "added_in_v1_9": 1}) == result
 
 
-def test_words_of_another_researcher_are_accepted_where_v1_says_a_string():
+def test_unknown_strings_are_accepted_where_v1_says_a_string():
     wire = a_result().model_dump(mode="json")
     wire["discovery_events"][0]["type"] = "hunch"
     wire["confidence_factors"]["source_authority"] = "legendary"
     assert ResearchResult.model_validate(wire).discovery_events[0].type == "hunch"
 
 
-def test_the_contract_loads_pydantic_and_nothing_else_of_ours():
+def test_contract_imports_no_other_marchwarden_module():
     ours = "('marchwarden.', 'mcp', 'click')"
     code = f"import sys, marchwarden.contract; print([name for name in sys.modules if name.startswith({ours})])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "['marchwarden.contract']"
 
 
-def test_a_notebook_shows_a_result_and_nothing_in_it_acts():
-    shown = a_result().model_copy(update={"answer": "<script>alert(1)</script>"})._repr_html_()
-    assert "&lt;script&gt;" in shown
-    assert "<script" not in shown
+def test_notebook_html_is_escaped():
+    html = a_result().model_copy(update={"answer": "<script>alert(1)</script>"})._repr_html_()
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html

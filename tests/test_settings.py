@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import InvalidInput
-from marchwarden.settings import Settings, parsed_dotenv
+from marchwarden.settings import Settings, parse_dotenv
 
 
 @pytest.mark.parametrize(
@@ -20,19 +20,21 @@ from marchwarden.settings import Settings, parsed_dotenv
         ("1A=2", {}),
     ],
 )
-def test_a_dotenv_line_is_understood_or_passed_over(line, expected):
-    assert parsed_dotenv(f"\n{line}\n\n") == expected
+def test_dotenv_lines_are_parsed_or_ignored(line, expected):
+    assert parse_dotenv(f"\n{line}\n\n") == expected
 
 
-def test_the_environment_wins_over_dotenv_and_both_over_the_defaults():
-    settings = Settings.of({"MARCHWARDEN_HOME": "/h", "A": "1"}, "MARCHWARDEN_HOME=/other\nMARCHWARDEN_TRACE_DIR=/t")
+def test_environment_takes_precedence_over_dotenv_and_defaults():
+    settings = Settings.from_environ(
+        {"MARCHWARDEN_HOME": "/h", "A": "1"}, "MARCHWARDEN_HOME=/other\nMARCHWARDEN_TRACE_DIR=/t"
+    )
     assert (settings.trace_dir, settings.index_dir) == (Path("/t"), Path("/h/index"))
-    assert Settings.of({}).trace_dir == Path.home() / ".marchwarden" / "traces"
+    assert Settings.from_environ({}).trace_dir == Path.home() / ".marchwarden" / "traces"
 
 
-def test_keys_reach_a_child_and_nothing_else_does_and_no_key_is_ever_shown():
-    settings = Settings.of({"TAVILY_API_KEY": "tvly-secret", "OTHER": "x", "MARCHWARDEN_HOME": "/h"})
-    assert settings.for_child(Path("/t")) == {
+def test_only_known_variables_reach_a_child_and_keys_are_not_in_repr():
+    settings = Settings.from_environ({"TAVILY_API_KEY": "tvly-secret", "OTHER": "x", "MARCHWARDEN_HOME": "/h"})
+    assert settings.child_environ(Path("/t")) == {
         "TAVILY_API_KEY": "tvly-secret",
         "MARCHWARDEN_HOME": "/h",
         "MARCHWARDEN_TRACE_DIR": "/t",
@@ -40,8 +42,8 @@ def test_keys_reach_a_child_and_nothing_else_does_and_no_key_is_ever_shown():
     assert "secret" not in repr(settings)
 
 
-def test_a_secret_is_named_and_must_be_there():
-    settings = Settings.of({"TOKEN": "t", "EMPTY": ""})
+def test_secret_returns_the_variable_or_rejects_a_missing_one():
+    settings = Settings.from_environ({"TOKEN": "t", "EMPTY": ""})
     assert settings.secret(None) is None
     assert settings.secret("TOKEN") == "t"
     for name in ("EMPTY", "MISSING"):

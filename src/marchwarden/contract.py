@@ -1,7 +1,8 @@
-"""The research contract, v1: what every researcher accepts and returns.
+"""The research contract, v1: the request every researcher accepts and the result it returns.
 
-Knows pydantic and nothing else of Marchwarden. Where v1 says "a string", the models accept any string, so that a
-researcher written elsewhere may use a word of its own; the enums are the words this project itself uses.
+Depends on pydantic and on no other module of Marchwarden. Where v1 says "a string", the models accept any string, so
+that a third-party researcher may use its own values. The enums hold the values this project uses. Docstrings of models
+are part of the JSON schemas.
 """
 
 from collections.abc import Mapping
@@ -58,13 +59,13 @@ class Recency(StrEnum):
 
 
 class _Sent(BaseModel):
-    """Something a researcher returns: frozen, and tolerant of fields a newer minor version added."""
+    """Base of what a researcher returns: frozen, ignores fields that a newer minor version added."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class _Received(BaseModel):
-    """Something a caller asks for: frozen, exact types, nothing unknown."""
+    """Base of what a caller sends: frozen, rejects unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,7 +83,7 @@ class ResearchConstraints(_Received):
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains and suffixes of `source_filter`, lower case, without blanks."""
+        """The domains and suffixes of `source_filter` in lower case."""
         return tuple(part for each in (self.source_filter or "").split(",") if (part := each.strip().lower()))
 
 
@@ -93,15 +94,15 @@ DEPTH_PRESETS: Final[Mapping[str, Mapping[str, int]]] = {
 }
 
 
-def known_depth(depth: str) -> Depth:
-    """Inside the library an unknown depth means balanced; the doors (MCP, command line) refuse it before."""
+def depth_or_balanced(depth: str) -> Depth:
+    """Convert to `Depth`. An unknown depth means balanced; the MCP server and the command line reject it earlier."""
     return Depth(depth) if depth in set(Depth) else Depth.BALANCED
 
 
 def constraints_for_depth(depth: str = Depth.BALANCED, **overrides: object) -> ResearchConstraints:
-    """The preset of a depth, with every override that is not None put over it."""
+    """Return the preset of a depth, changed by every override that is not None."""
     given = {name: value for name, value in overrides.items() if value is not None}
-    return ResearchConstraints.model_validate({**DEPTH_PRESETS[known_depth(depth)], **given})
+    return ResearchConstraints.model_validate({**DEPTH_PRESETS[depth_or_balanced(depth)], **given})
 
 
 class ResearchRequest(_Received):
@@ -113,7 +114,7 @@ class ResearchRequest(_Received):
     constraints: ResearchConstraints | None = None
 
     def limits(self) -> ResearchConstraints:
-        """The preset of the depth, overruled by every constraint the caller really gave."""
+        """Return the preset of the depth, changed by the constraints the caller set explicitly."""
         given = self.constraints.model_dump(exclude_unset=True) if self.constraints else {}
         return constraints_for_depth(self.depth, **given)
 

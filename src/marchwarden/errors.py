@@ -1,51 +1,51 @@
-"""Every error Marchwarden raises on purpose.
+"""All errors that Marchwarden raises on purpose.
 
 MarchwardenError
-├── InvalidInput            the caller can mend it: one line, exit code 2
-│   ├── UnknownTrace        no trace of that id here
-│   └── MalformedTrace      the trace's lines cannot be read as a run
-│       └── TraceHeld       somebody else is writing it: wait for them
+├── InvalidInput            the caller can fix it: one line, exit code 2
+│   ├── UnknownTrace        no trace with this id
+│   └── MalformedTrace      the lines of the trace are not a valid run
+│       └── TraceHeld       another process is writing the trace: wait for it
 ├── SourceError             something outside failed: becomes a gap of its category
-│   ├── NoAnswer            a researcher gave a PI no result
-│   ├── QueryFailed         a statement was refused, or failed, or took too long (researchers.database)
-│   ├── Interrupted         another try may mend it (fetching)
-│   └── Unreadable          bytes that give no text (extraction)
-├── MindError               a mind could not think: the extractive mind takes over
-│   └── TooLittleLeft       the thought does not fit what may still be spent
-├── StorageError            the disk refused: the run goes on, its trace says it is incomplete
-│   ├── ArchiveDamaged      archived bytes are missing or are not what their hash says
-│   └── IndexDamaged        the files researcher's index must be built again (researchers.files)
-├── ModelFailed             a model gave no answer: a thought tries again or fails (minds.llm)
-├── ReplayDiverged          a rerun needed something the trace does not hold
-├── Busy                    no place for another run now: says in how many seconds to come again (wire)
-└── ResearcherUnavailable   a remote researcher died, hung, or broke the contract
+│   ├── NoAnswer            a dispatched researcher returned no result
+│   ├── QueryFailed         a statement was refused, failed or timed out (researchers.database)
+│   ├── TransientError      a retry may succeed (fetching)
+│   └── Unreadable          bytes that yield no text (extraction)
+├── MindError               a mind failed: the extractive mind takes over
+│   └── TooLittleLeft       the call does not fit into the remaining budget
+├── StorageError            writing failed: the run continues, its trace is marked incomplete
+│   ├── ArchiveDamaged      archived bytes are missing or do not match their hash
+│   └── IndexDamaged        the index of the files researcher must be rebuilt (researchers.files)
+├── ModelFailed             a model returned no answer: the call is retried or fails (minds.llm)
+├── ReplayDiverged          a rerun needed a step that is not in the trace
+├── Busy                    no capacity for another run: retry after the given seconds (mcp)
+└── ResearcherUnavailable   a remote researcher crashed, timed out or violated the contract
 """
 
 from marchwarden.contract import GapCategory
 
 
 class MarchwardenError(Exception):
-    """The root of the tree. Its text is one line a person can act on."""
+    """Base of all errors. The message is one line that tells the user what to do."""
 
 
 class InvalidInput(MarchwardenError):
-    """What was asked cannot be done as asked."""
+    """The request is invalid."""
 
 
 class UnknownTrace(InvalidInput):
-    """There is no trace of that id in the trace folder."""
+    """The trace folder has no trace with this id."""
 
 
 class MalformedTrace(InvalidInput):
-    """The trace is not a chain of whole lines that starts a run."""
+    """The trace is not a chain of complete lines that starts a run."""
 
 
 class TraceHeld(MalformedTrace):
-    """Another process writes this trace; it lets go when it is done or dead."""
+    """Another process is writing this trace. It releases the trace when it finishes or dies."""
 
 
 class SourceError(MarchwardenError):
-    """A search or a fetch failed for a reason outside; `category` says what the caller can do about it."""
+    """A search or fetch failed for an external reason. `category` becomes the category of the gap."""
 
     def __init__(self, detail: str, category: GapCategory = GapCategory.ACCESS_DENIED) -> None:
         super().__init__(detail)
@@ -54,9 +54,9 @@ class SourceError(MarchwardenError):
 
 
 class NoAnswer(SourceError):
-    """A researcher that was dispatched gave no result. `tokens` is what it may have spent all the same.
+    """A dispatched researcher returned no result. `tokens` is what it may have spent nevertheless.
 
-    `called_off`: not its fault, its answer was no longer needed.
+    `called_off` means that it was cancelled because its answer was no longer needed.
     """
 
     def __init__(self, detail: str, tokens: int = 0, *, called_off: bool = False) -> None:
@@ -66,7 +66,7 @@ class NoAnswer(SourceError):
 
 
 class MindError(MarchwardenError):
-    """A mind failed to plan, read or conclude. `tokens` is what the failure cost all the same."""
+    """A mind failed to plan, read or conclude. `tokens` is what the failed call cost."""
 
     def __init__(self, detail: str, tokens: int = 0, exchange: bytes | None = None) -> None:
         super().__init__(detail)
@@ -76,23 +76,23 @@ class MindError(MarchwardenError):
 
 
 class TooLittleLeft(MindError):
-    """What is left does not pay for the thought or for another try at it: something stays undone for the budget."""
+    """The remaining budget is too small for the call or for a retry."""
 
 
 class StorageError(MarchwardenError):
-    """The disk did not take what it was given."""
+    """Reading or writing storage failed."""
 
 
 class ArchiveDamaged(StorageError):
-    """Archived bytes are missing, or no longer have their hash."""
+    """Archived bytes are missing or do not match their hash."""
 
 
 class ReplayDiverged(MarchwardenError):
-    """A rerun asked for a step that the trace does not hold."""
+    """A rerun needed a step that is not in the trace."""
 
 
 class Busy(MarchwardenError):
-    """There is no place for this call now, or no allowance for it; in `seconds` there may be."""
+    """The server has no capacity or quota for this call. A retry after `seconds` may succeed."""
 
     def __init__(self, reason: str, seconds: int) -> None:
         super().__init__(f"{reason}: try again in {seconds} seconds")
@@ -100,4 +100,4 @@ class Busy(MarchwardenError):
 
 
 class ResearcherUnavailable(MarchwardenError):
-    """A remote researcher cannot be used: dead, silent, too large an answer, or not speaking the contract."""
+    """A remote researcher crashed, timed out, sent too large an answer or violated the contract."""

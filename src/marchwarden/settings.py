@@ -1,4 +1,4 @@
-"""Settings: what the environment says, as one frozen value. Given the environment, never reading it."""
+"""Settings from environment variables and `.env`, as one frozen value. Does not read the environment itself."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ HOME: Final = ".marchwarden"
 _PAIR: Final = re.compile(
     r"""\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>.*?))\s*(?:\s\#.*)?$"""
 )
-_PASSED_ON: Final = frozenset(
+_PASSED_TO_CHILDREN: Final = frozenset(
     {
         "HOME",
         "PATH",
@@ -43,7 +43,7 @@ MODEL: Final = "MARCHWARDEN_MODEL"
 
 @dataclass(frozen=True)
 class Settings:
-    """Where things are kept, and whether stack traces are shown. Keys stay in `environ`, out of every repr."""
+    """Storage locations and debug mode. API keys stay in `environ`, which no repr shows."""
 
     trace_dir: Path
     index_dir: Path
@@ -53,9 +53,9 @@ class Settings:
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, environ: Mapping[str, str], dotenv: str = "") -> Self:
-        """The environment wins over `.env`, and both over the defaults."""
-        known = {**parsed_dotenv(dotenv), **environ}
+    def from_environ(cls, environ: Mapping[str, str], dotenv: str = "") -> Self:
+        """Build settings. The environment takes precedence over `.env`, and both over the defaults."""
+        known = {**parse_dotenv(dotenv), **environ}
         home = Path(known.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser()
         return cls(
             trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
@@ -67,27 +67,32 @@ class Settings:
         )
 
     def secret(self, name: str | None) -> str | None:
-        """The value of a named variable; naming one that is empty is a mistake, not a missing secret."""
+        """Return the value of a variable. Raises `InvalidInput` if it is empty or not set."""
         if name is None:
             return None
         if not self.environ.get(name):
-            # Imported when something is wrong: the error tree brings pydantic, which `--help` does without.
+            # Imported on demand: the error tree needs pydantic, which `--help` does not load.
             from marchwarden.errors import InvalidInput
 
             raise InvalidInput(f"the variable {name} is empty or not set")
         return self.environ[name]
 
-    def for_child(self, trace_dir: Path, model: str | None = None) -> dict[str, str]:
-        """What a researcher started as a child process needs: MCP passes on next to nothing by itself."""
+    def child_environ(self, trace_dir: Path, model: str | None = None) -> dict[str, str]:
+        """The environment of a researcher subprocess. MCP clients pass almost no variables by default."""
         passed = {
-            name: value for name, value in self.environ.items() if name in _PASSED_ON or name.startswith("MARCHWARDEN_")
+            name: value
+            for name, value in self.environ.items()
+            if name in _PASSED_TO_CHILDREN or name.startswith("MARCHWARDEN_")
         }
         chosen = {MODEL: model} if model else {}
         return {**passed, **chosen, "MARCHWARDEN_TRACE_DIR": str(trace_dir)}
 
 
-def parsed_dotenv(text: str) -> dict[str, str]:
-    """`NAME=value` lines; `export`, quotes and comments are understood, anything else is passed over."""
+def parse_dotenv(text: str) -> dict[str, str]:
+    """Parse `NAME=value` lines with optional `export`, quotes and comments. Other lines are ignored.
+
+    Why not python-dotenv: it expands variables inside values. Here a value is used as written.
+    """
     pairs = {}
     for line in text.splitlines():
         match = _PAIR.match(line)

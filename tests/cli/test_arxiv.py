@@ -14,7 +14,7 @@ class Desk:
     """The arXiv commands with a home of their own."""
 
     def __init__(self, world: World, home: Path) -> None:
-        self.settings = Settings.of({**world.environ(), "MARCHWARDEN_HOME": str(home)})
+        self.settings = Settings.from_environ({**world.environ(), "MARCHWARDEN_HOME": str(home)})
 
     def run(self, *arguments: str) -> Result:
         return CliRunner().invoke(arxiv, list(arguments), obj=self.settings, standalone_mode=False)

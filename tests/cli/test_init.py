@@ -7,7 +7,7 @@ from marchwarden.audit.prices import Prices
 from marchwarden.cli.commands.init import dotenv
 from marchwarden.cli.environment import VARIABLES
 from marchwarden.orchestrator.external import ExternalRegistry
-from marchwarden.settings import parsed_dotenv
+from marchwarden.settings import parse_dotenv
 from tests.cli.in_process import Shell
 
 GUIDE = Path(__file__).parents[2] / "docs" / "wiki" / "UserGuide.md"
@@ -61,7 +61,7 @@ def test_without_its_comment_signs_each_file_is_what_is_read(shell: Shell):
     before = Prices.load(prices).table
     prices.write_text(uncommented(prices.read_text()))
     assert Prices.load(prices).table == before
-    pairs = parsed_dotenv(uncommented(dotenv()))
+    pairs = parse_dotenv(uncommented(dotenv()))
     assert pairs == {each.name: each.example for each in VARIABLES}
 
 

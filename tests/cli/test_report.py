@@ -21,7 +21,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def reported(store: Store, *arguments: str | Path) -> Result:
-    settings = Settings.of({"MARCHWARDEN_HOME": str(store.folder.parent)})
+    settings = Settings.from_environ({"MARCHWARDEN_HOME": str(store.folder.parent)})
     return CliRunner().invoke(report, [str(each) for each in arguments], obj=settings, standalone_mode=False)
 
 

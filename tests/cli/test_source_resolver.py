@@ -30,7 +30,7 @@ def opened(researcher: str, source: str, **settings: object) -> RunHeader:
 
 
 def a_home(folder: Path, **more: str) -> Settings:
-    return Settings.of({"MARCHWARDEN_HOME": str(folder / "home"), **more})
+    return Settings.from_environ({"MARCHWARDEN_HOME": str(folder / "home"), **more})
 
 
 async def looked(record: RunRecord, settings: Settings, beside: Path) -> Sequence[SourceCheck]:

@@ -12,7 +12,7 @@ import pytest
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable, extract
 from tests.extraction import samples
-from tests.extraction.workers import worker_pids, pid_recording_worker
+from tests.extraction.workers import pid_recording_worker, worker_pids
 
 ENTITY_BOMB = (
     b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'

@@ -1,4 +1,4 @@
-"""The log as the environment sets it up, looked at where it is written."""
+"""Log set-up from environment variables, redaction, and the lines written."""
 
 import json
 import logging
@@ -7,14 +7,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marchwarden.cli.environment import KEYS
 from marchwarden.errors import InvalidInput
 from marchwarden.logs import log_event, timed, trace_context
-from marchwarden.logs.setup import FileLines, set_up, speaks_on_stderr
+from marchwarden.logs.setup import HIDDEN, FileHandler, Secrets, logs_to_stderr, set_up
 from tests.cli.in_process import restored_log
 from tests.investigating import QUESTION, an_investigator
 
@@ -31,26 +34,26 @@ def lines(path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def in_json(path, level: str = "INFO", **more: str) -> None:
+def set_up_json(path, level: str = "INFO", **more: str) -> None:
     named = {"MARCHWARDEN_LOG_LEVEL": level, "MARCHWARDEN_LOG_FORMAT": "json", "MARCHWARDEN_LOG_FILE": str(path)}
     set_up({**named, **more})
 
 
-def test_a_run_tells_its_beginning_its_steps_and_its_end_each_with_its_trace_id(log, tmp_path):
-    in_json(log)
+def test_run_logs_start_steps_and_end_with_its_trace_id(log, tmp_path):
+    set_up_json(log)
     result = anyio.run(an_investigator(tmp_path).research, QUESTION)
-    told = lines(log)
-    assert {line["trace_id"] for line in told} == {result.trace_id}
-    messages = [str(line["message"]) for line in told]
+    logged = lines(log)
+    assert {line["trace_id"] for line in logged} == {result.trace_id}
+    messages = [str(line["message"]) for line in logged]
     assert (messages[0], messages[-1]) == ("run begins", "run ends")
     assert {"plan", "search", "fetch", "read", "conclude"} <= set(messages)
-    assert all(float(str(line["seconds"])) >= 0 for line in told[1:])
-    assert all(int(str(line["tokens"])) >= 0 for line in told if line["message"] in {"read", "run ends"})
-    assert told[0]["question"] == QUESTION
+    assert all(float(str(line["seconds"])) >= 0 for line in logged[1:])
+    assert all(int(str(line["tokens"])) >= 0 for line in logged if line["message"] in {"read", "run ends"})
+    assert logged[0]["question"] == QUESTION
 
 
-def test_runs_side_by_side_do_not_mix_their_lines(log, tmp_path):
-    in_json(log)
+def test_concurrent_runs_keep_their_trace_ids(log, tmp_path):
+    set_up_json(log)
     results = []
 
     async def both() -> None:
@@ -69,7 +72,7 @@ def test_runs_side_by_side_do_not_mix_their_lines(log, tmp_path):
 
 @pytest.mark.parametrize("name", [key.name for key in KEYS])
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_no_key_ever_reaches_the_log(log, name, form):
+def test_keys_are_redacted_in_every_format(log, name, form):
     secret = "k3y/with+odd=characters"
     named = {"MARCHWARDEN_LOG_LEVEL": "DEBUG", "MARCHWARDEN_LOG_FORMAT": form, "MARCHWARDEN_LOG_FILE": str(log)}
     set_up({**named, name: secret})
@@ -85,12 +88,12 @@ def test_no_key_ever_reaches_the_log(log, name, form):
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_nothing_in_a_line_can_forge_another_or_steer_a_terminal(log, form):
+def test_logged_text_cannot_forge_lines_or_control_the_terminal(log, form):
     set_up({"MARCHWARDEN_LOG_LEVEL": "INFO", "MARCHWARDEN_LOG_FORMAT": form, "MARCHWARDEN_LOG_FILE": str(log)})
-    evil = "a\n12:00:00 ERROR forged\r\x1b[31m\x9b\u202eno\U000e0041\u2028b"
-    log_event(evil, locator=evil)
+    hostile = "a\n12:00:00 ERROR forged\r\x1b[31m\x9b\u202eno\U000e0041\u2028b"
+    log_event(hostile, locator=hostile)
     try:
-        raise ValueError(evil)
+        raise ValueError(hostile)
     except ValueError:
         logging.getLogger("marchwarden").exception("failed")
     written = log.read_text(encoding="utf-8")
@@ -100,8 +103,8 @@ def test_nothing_in_a_line_can_forge_another_or_steer_a_terminal(log, form):
         assert len(lines(log)) == 2
 
 
-def test_a_failed_step_is_a_warning_with_its_reason(log):
-    in_json(log, "WARNING")
+def test_failed_step_is_logged_as_warning_with_the_reason(log):
+    set_up_json(log, "WARNING")
 
     async def fail() -> None:
         raise InvalidInput("no such thing")
@@ -115,8 +118,8 @@ def test_a_failed_step_is_a_warning_with_its_reason(log):
     assert (line["level"], line["failed"], line["locator"]) == ("WARNING", "InvalidInput: no such thing", "here")
 
 
-def test_a_step_that_was_called_off_is_no_warning(log):
-    in_json(log)
+def test_cancelled_step_is_not_a_warning(log):
+    set_up_json(log)
 
     async def main() -> None:
         with anyio.move_on_after(0):
@@ -124,17 +127,17 @@ def test_a_step_that_was_called_off_is_no_warning(log):
 
     anyio.run(main)
     (line,) = lines(log)
-    assert (line["level"], line["failed"]) == ("INFO", "called off")
+    assert (line["level"], line["failed"]) == ("INFO", "cancelled")
 
 
-IN_A_PROGRAM = """
+LIBRARY_PROGRAM = """
 import logging
 from pathlib import Path
 import anyio
 from marchwarden import ask
 from marchwarden.logs import log_event
 from marchwarden.researchers.files import FilesResearcher
-ask(FilesResearcher(*[str(path) for path in Path().glob("*.md")], trace_dir="kept"), "Who opened it?", depth="shallow")
+ask(FilesResearcher(*[str(path) for path in Path().glob("*.md")], trace_dir="t"), "Who opened it?", depth="shallow")
 log_event("a failed step", logging.WARNING)
 logging.getLogger("marchwarden.mcp").error("it broke")
 root, ours = logging.getLogger(), logging.getLogger("marchwarden")
@@ -142,18 +145,18 @@ print(root.handlers, root.level, ours.level, [type(each).__name__ for each in ou
 """
 
 
-def test_a_program_that_sets_up_no_log_hears_nothing_and_finds_logging_as_it_left_it(tmp_path):
+def test_library_logs_nothing_and_leaves_logging_unchanged_by_default(tmp_path):
     (tmp_path / "a.md").write_text("Maud Ferris opened it in 1931.")
-    command = [sys.executable, "-c", IN_A_PROGRAM]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "[] 30 0 ['NullHandler']\n"
+    command = [sys.executable, "-c", LIBRARY_PROGRAM]
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout == "[] 30 0 ['NullHandler']\n"
 
 
-def test_without_a_word_in_the_environment_only_errors_are_told(capsys):
+def test_only_errors_are_logged_without_settings(capsys):
     with restored_log():
         set_up({})
-        assert not speaks_on_stderr()
+        assert not logs_to_stderr()
         log_event("a step")
         log_event("a failed step", logging.WARNING)
         logging.getLogger("another.library").warning("chatter")
@@ -162,67 +165,127 @@ def test_without_a_word_in_the_environment_only_errors_are_told(capsys):
         assert "ERROR   marchwarden.mcp it broke" in capsys.readouterr().err
 
 
-def test_off_is_silent_and_a_second_setting_up_replaces_the_first(capsys):
+def test_off_is_silent_and_set_up_replaces_earlier_handlers(capsys):
     with restored_log():
         set_up({"MARCHWARDEN_LOG_LEVEL": "info"})
-        assert speaks_on_stderr(logging.INFO)
-        log_event("once", much="two words")
+        assert logs_to_stderr(logging.INFO)
+        log_event("once", note="two words")
         set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
         log_event("twice")
         set_up({"MARCHWARDEN_LOG_LEVEL": "OFF"})
         logging.getLogger("marchwarden").critical("never")
-    told = capsys.readouterr().err
-    assert (told.count("once"), told.count("twice"), told.count("never")) == (1, 1, 0)
-    assert 'much="two words"' in told
+    logged = capsys.readouterr().err
+    assert (logged.count("once"), logged.count("twice"), logged.count("never")) == (1, 1, 0)
+    assert 'note="two words"' in logged
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "expected"),
     [
         ("MARCHWARDEN_LOG_LEVEL", "LOUD", "DEBUG, INFO, WARNING, ERROR, OFF"),
         ("MARCHWARDEN_LOG_FORMAT", "xml", "console, json"),
-        ("MARCHWARDEN_LOG_FILE", "/dev/null/x.log", "name a file in a folder of yours"),
+        ("MARCHWARDEN_LOG_FILE", "/dev/null/x.log", "choose a file in a writable folder"),
     ],
 )
-def test_a_mistake_in_the_environment_is_told_with_what_is_right(name, value, said):
-    with restored_log(), pytest.raises(InvalidInput, match=said):
+def test_invalid_setting_is_rejected_with_the_valid_values(name, value, expected):
+    with restored_log(), pytest.raises(InvalidInput, match=expected):
         set_up({name: value})
 
 
-def test_a_full_file_is_put_aside_and_only_so_many_are_kept(tmp_path):
+def test_full_file_is_rotated_and_old_files_are_limited(tmp_path):
     path = tmp_path / "small.log"
-    handler = FileLines(path, largest=200)
+    handler = FileHandler(path, max_bytes=200)
     handler.setFormatter(logging.Formatter("%(message)s"))
     for number in range(60):
         handler.emit(logging.makeLogRecord({"msg": f"line {number:02} {'x' * 20}"}))
-    kept = sorted(each.name for each in tmp_path.glob("small.log*") if each.suffix != ".lock")
-    assert kept == ["small.log", "small.log.1", "small.log.2", "small.log.3"]
+    names = sorted(each.name for each in tmp_path.glob("small.log*") if each.suffix != ".lock")
+    assert names == ["small.log", "small.log.1", "small.log.2", "small.log.3"]
     assert all(each.stat().st_size <= 200 for each in tmp_path.glob("small.log*"))
     assert path.read_text().splitlines()[-1].startswith("line 59")
 
 
-def write_many(path: str, who: int) -> None:
-    handler = FileLines(Path(path), largest=4000)
+def write_lines(path: str, writer: int) -> None:
+    handler = FileHandler(Path(path), max_bytes=4000)
     handler.setFormatter(logging.Formatter("%(message)s"))
     for number in range(50):
-        handler.emit(logging.makeLogRecord({"msg": f"{who} {number:03} {'x' * 40}"}))
+        handler.emit(logging.makeLogRecord({"msg": f"{writer} {number:03} {'x' * 40}"}))
 
 
-def test_processes_that_share_a_file_lose_no_line_and_tear_none(tmp_path):
+def test_processes_can_share_a_log_file(tmp_path):
     path = tmp_path / "shared.log"
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_many, args=(str(path), who)) for who in range(3)]
+    writers = [context.Process(target=write_lines, args=(str(path), number)) for number in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(60)
     found = [line for each in tmp_path.glob("shared.log*") for line in each.read_text().splitlines()]
-    assert sorted(found) == sorted(f"{who} {number:03} {'x' * 40}" for who in range(3) for number in range(50))
+    assert sorted(found) == sorted(f"{writer} {number:03} {'x' * 40}" for writer in range(3) for number in range(50))
 
 
-def test_a_file_that_takes_no_more_costs_the_line_and_not_the_run(tmp_path):
-    path = tmp_path / "gone" / "x.log"
-    handler = FileLines(path)
+def test_unwritable_file_loses_the_line_without_an_error(tmp_path):
+    path = tmp_path / "missing" / "x.log"
+    handler = FileHandler(path)
     handler.setFormatter(logging.Formatter("%(message)s"))
     handler.emit(logging.makeLogRecord({"msg": "lost"}))
     assert not path.exists()
+
+
+SECRET_NAMES = [
+    *(key.name for key in KEYS),
+    "MY_TOKEN",
+    "LIBRARY_KEY",
+    "AWS_SECRET_ACCESS_KEY",
+    "DB_PASSWORD",
+    "npm_auth",
+]
+SECRET = 's3"cr/et \\+%é&'
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_secret_variables_are_redacted_in_every_spelling(name):
+    secrets = Secrets({name: SECRET})
+    for written in (SECRET, quote(SECRET, safe=""), quote(SECRET), quote_plus(SECRET), json.dumps(SECRET)[1:-1]):
+        redacted = secrets.redact(f"GET /?q=1&k={written}&x=2")
+        assert written not in redacted
+        assert redacted == f"GET /?q=1&k={HIDDEN}&x=2"
+
+
+SECRET_VALUES = st.text(st.characters(codec="utf-8"), min_size=6).map(str.strip).filter(lambda value: len(value) >= 6)
+
+
+@given(st.dictionaries(st.sampled_from(SECRET_NAMES), SECRET_VALUES, min_size=1), st.text())
+def test_no_secret_survives_redaction(environ, around):
+    redacted = Secrets(environ).redact(around + around.join(environ.values()) + around)
+    for value in environ.values():
+        # A secret may share characters with the placeholder.
+        assert value not in redacted.replace(HIDDEN, "")
+
+
+def test_known_secret_variables_are_redacted_however_short():
+    assert Secrets({"PGPASSWORD": "x"}).redact("as x") == f"as {HIDDEN}"
+
+
+def test_short_values_of_other_variables_are_not_redacted():
+    assert Secrets({"KEYBOARD": "us", "TOKENS": "20000", "PGPASSWORD": " "}).redact("us 20000") == "us 20000"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("postgresql://reader:hunter2@db/shop", "hunter2"),
+        ("Authorization: Bearer abc.def-ghi", "abc.def-ghi"),
+        ("[(b'authorization', b'Bearer abcdefgh')]", "abcdefgh"),
+        ("x-api-key: abcdefgh", "abcdefgh"),
+        ("https://host/?api_key=abcdefgh&x=1", "abcdefgh"),
+        ("key sk-ant-api03-abcdefghijkl ends", "abcdefghijkl"),
+        ("tvly-dev-abcdefghijkl", "abcdefghijkl"),
+    ],
+)
+def test_text_that_looks_like_a_key_is_redacted(text, secret):
+    assert secret not in Secrets({}).redact(text)
+
+
+def test_password_from_a_url_is_redacted_elsewhere():
+    secrets = Secrets({"MARCHWARDEN_DB": "postgresql://reader:hunter2@db/shop"})
+    assert secrets.redact("role reader, password hunter2") == f"role reader, password {HIDDEN}"

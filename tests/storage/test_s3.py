@@ -149,7 +149,7 @@ def test_notes_in_a_bucket_are_written_once_and_cleared_by_prefix(tmp_path, plac
 def settings_of(place: str, service: Mapping[str, str], home: Path) -> Settings:
     """Settings of a machine with its traces in the bucket."""
     environ = {**bare_environment(), **service, "MARCHWARDEN_TRACE_DIR": place, "MARCHWARDEN_HOME": str(home)}
-    return Settings.of(environ, "")
+    return Settings.from_environ(environ, "")
 
 
 def run_cli(place: str, service: Mapping[str, str], home: Path, *arguments: str) -> Result:

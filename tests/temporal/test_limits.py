@@ -112,7 +112,7 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
 
 async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_answered(tmp_path, server, world):
     asking = {**world.models.environ("anthropic", Orders(run="spending")), "MARCHWARDEN_MODEL": MODEL}
-    settings = Settings.of(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
+    settings = Settings.from_environ(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
     client = await TemporalConnection.from_environ(server.address, settings.environ).connect()
     store = Store(settings.trace_dir)
     limiter = Limiter(client, RateLimits(dollars_a_day=DOLLARS))

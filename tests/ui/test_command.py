@@ -16,7 +16,7 @@ from tests.ui.deployments import PATIENT
 
 START = (
     "import os; from marchwarden.cli.commands.ui import ui; from marchwarden.settings import Settings;"
-    "ui.main(['--no-open', *{arguments}], obj=Settings.of(os.environ))"
+    "ui.main(['--no-open', *{arguments}], obj=Settings.from_environ(os.environ))"
 )
 
 

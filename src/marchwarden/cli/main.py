@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     try:
         # Passed here because shell completion never runs the group callback.
-        settings = Settings.of(os.environ, _dotenv())
+        settings = Settings.from_environ(os.environ, _dotenv())
         status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False, obj=settings)
     except click.UsageError as error:
         _fail(_usage(error), 2)

@@ -1,6 +1,6 @@
-"""The operational log: what the program does, beside the trace that says what a run found. Never holds a secret.
+"""The operational log: what the program does, as opposed to the trace of a run. Secrets are removed.
 
-Whoever has something to tell tells it here; where it goes is set up by the command line and the servers alone.
+Any module may log here. Only the command line and the servers decide where the log goes.
 """
 
 from marchwarden.logs.events import log_event, timed, trace_context

@@ -1,4 +1,4 @@
-"""Telling: a line for what happened, with its facts by name and the run it belongs to. Knows no file and no format."""
+"""Log an event with named facts and the trace id of its run. Does not know files or formats."""
 
 import logging
 import time
@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
-TOLD: Final = "told"
-"""The name under which the facts travel on a line of `logging`."""
+FACTS: Final = "marchwarden_facts"
+"""The attribute of a log record that holds the facts."""
 _TRACE: Final[ContextVar[str]] = ContextVar("trace_id", default="")
 
 T = TypeVar("T")
 Facts = Mapping[str, object]
 log: Final = logging.getLogger("marchwarden.run")
-# Where nobody sets up a log, Python would print warnings on stderr by itself: a library stays silent.
+# A library must be silent by default: without a handler, Python prints warnings to stderr.
 logging.getLogger("marchwarden").addHandler(logging.NullHandler())
 
 
 @contextmanager
 def trace_context(trace_id: str) -> Iterator[None]:
-    """Everything told in here belongs to this run, also what tasks and threads begun in here tell."""
+    """Add this trace id to all events logged in the block, including those of tasks and threads started in it."""
     token = _TRACE.set(trace_id)
     try:
         yield
@@ -28,31 +28,31 @@ def trace_context(trace_id: str) -> Iterator[None]:
         _TRACE.reset(token)
 
 
-def followed() -> str:
-    """The run that is being followed here, or nothing."""
+def current_trace_id() -> str:
+    """The trace id set by `trace_context`, or an empty string."""
     return _TRACE.get()
 
 
 def log_event(message: str, level: int = logging.INFO, /, **facts: object) -> None:
-    log.log(level, message, extra={TOLD: facts})
+    log.log(level, message, extra={FACTS: facts})
 
 
 async def timed(
     step: str, perform: Callable[[], Awaitable[T]], outcome: Callable[[T], Facts] = lambda _: {}, **facts: object
 ) -> T:
-    """Perform one step, and tell how long it took and what came of it."""
-    began = time.monotonic()
+    """Perform a step and log its duration and outcome."""
+    started = time.monotonic()
     try:
         value = await perform()
     except Exception as error:
-        log_event(step, logging.WARNING, **facts, seconds=_since(began), failed=f"{type(error).__name__}: {error}")
+        log_event(step, logging.WARNING, **facts, seconds=_since(started), failed=f"{type(error).__name__}: {error}")
         raise
     except BaseException:
-        log_event(step, **facts, seconds=_since(began), failed="called off")
+        log_event(step, **facts, seconds=_since(started), failed="cancelled")
         raise
-    log_event(step, **facts, seconds=_since(began), **outcome(value))
+    log_event(step, **facts, seconds=_since(started), **outcome(value))
     return value
 
 
-def _since(began: float) -> float:
-    return round(time.monotonic() - began, 3)
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)

@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio
 
-from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, depth_or_balanced
 from marchwarden.core.request import parse_request
 from marchwarden.errors import TraceHeld
 from marchwarden.logs import log_event, timed, trace_context
@@ -67,7 +67,7 @@ class RecordedResearcher(ABC):
     ) -> ResearchResult:
         """Answer one question. Always returns a result, unless the arguments are invalid (`InvalidInput`)."""
         request = parse_request(
-            {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
+            {"question": question, "context": context, "depth": depth_or_balanced(depth), "constraints": constraints}
         )
         return await self.run_request(request, progress=progress)
 

@@ -13,7 +13,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import CancelledError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, known_depth
+from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, depth_or_balanced
 from marchwarden.core.budget import WALL_TIME_SEC
 from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
@@ -70,7 +70,7 @@ class TemporalResearcher:
         progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         request = parse_request(
-            {"question": question, "context": context, "depth": known_depth(depth), "constraints": constraints}
+            {"question": question, "context": context, "depth": depth_or_balanced(depth), "constraints": constraints}
         )
         return await self.run_request(request, progress=progress)
 
