@@ -4,7 +4,7 @@ from marchwarden.text.clauses import clauses
 
 
 @pytest.mark.parametrize(
-    "sentence, told",
+    "sentence, expected",
     [
         ("The tower is tall.", ["The tower is tall."]),
         ("The tower is tall; its bell is old.", ["The tower is tall", "its bell is old."]),
@@ -19,5 +19,5 @@ from marchwarden.text.clauses import clauses
         ),
     ],
 )
-def test_a_verb_is_told_with_the_subject_that_it_shares(sentence: str, told: list[str]) -> None:
-    assert clauses(sentence) == told
+def test_each_clause_gets_the_shared_subject(sentence: str, expected: list[str]) -> None:
+    assert clauses(sentence) == expected

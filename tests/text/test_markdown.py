@@ -1,8 +1,8 @@
-"""How a sentence is printed: the words that a reader sees, and none of the signs around them."""
+"""Markup removal from printed sentences."""
 
 import pytest
 
-from marchwarden.text.markdown import plain, printable
+from marchwarden.text.markdown import strip_emphasis, strip_markup
 from tests.minds.extractive.notebooks import concluded, notebook_of
 
 
@@ -29,11 +29,11 @@ from tests.minds.extractive.notebooks import concluded, notebook_of
         ("snake_case and __init__ stay", "snake_case and __init__ stay"),
     ],
 )
-def test_words_are_printed_and_marks_are_not(written: str, printed: str) -> None:
-    assert plain(printable(written)) == printed
+def test_markup_is_removed_and_text_is_kept(written: str, printed: str) -> None:
+    assert strip_emphasis(strip_markup(written)) == printed
 
 
-async def test_an_answer_holds_no_stars_and_no_addresses_and_its_excerpt_holds_them() -> None:
+async def test_markup_is_removed_from_the_answer_but_not_from_the_excerpt() -> None:
     text = "The **Alder Bridge** was opened by [Maud Ferris](https://a.example/ferris) in 1931."
     notebook = notebook_of("Who opened the Alder Bridge?", text)
     (claim,) = (await concluded(notebook)).claims
@@ -41,7 +41,7 @@ async def test_an_answer_holds_no_stars_and_no_addresses_and_its_excerpt_holds_t
     assert [notebook.excerpt(each).verbatim for each in claim.evidence] == [text]
 
 
-async def test_what_stands_below_a_name_is_said_of_it() -> None:
+async def test_heading_that_names_a_thing_prefixes_the_claim() -> None:
     news = "## 3.34 (2023-07-22)\n\n- A new ferry.\n- The plugin system is new.\n"
     text = f"# Releases\n\n{news}\n## Plans\n\nThe plugin system will grow.\n"
     draft = await concluded(notebook_of("Which release has the new plugin system?", text))
@@ -55,15 +55,15 @@ async def test_what_stands_below_a_name_is_said_of_it() -> None:
         "# Plugins\n\n## ferry-sails\n\nThe plugin ferry-sails hoists the sails.\n",
         "A page on boats.\n\nferry-1931-4\n\nThe plugin hoists the sails.\n",
     ],
-    ids=["said already", "not marked as a heading"],
+    ids=["already mentioned", "not marked as a heading"],
 )
-async def test_a_name_is_not_said_twice_and_a_line_that_only_stands_alone_is_none(text: str) -> None:
+async def test_heading_is_not_repeated_and_plain_lines_are_not_headings(text: str) -> None:
     draft = await concluded(notebook_of("Which plugin hoists the sails?", text))
     assert draft.claims[0].text.startswith("The plugin")
 
 
 @pytest.mark.parametrize("heading", ["2.1 Methods", "Check-ups", "Weighing"])
-async def test_a_heading_that_only_numbers_a_section_or_says_its_topic_names_nothing(heading: str) -> None:
+async def test_section_numbers_and_topics_are_not_prefixed(heading: str) -> None:
     text = f"# Paper\n\n## {heading}\n\nThe ferry was weighed by the crew at noon.\n"
     draft = await concluded(notebook_of("Who weighed the ferry at noon?", text))
     assert draft.claims[0].text == "The ferry was weighed by the crew at noon."
@@ -73,7 +73,7 @@ async def test_a_heading_that_only_numbers_a_section_or_says_its_topic_names_not
     "line",
     [".. |CI| image:: https://a.example/ferry.svg", "[ferry]: https://a.example/ferry", "<!-- the ferry is here -->"],
 )
-async def test_what_is_written_for_machines_states_nothing(line: str) -> None:
+async def test_directives_link_definitions_and_comments_are_no_claims(line: str) -> None:
     draft = await concluded(
         notebook_of("Where is the ferry?", f"{line}\n\nThe ferry lies at the quay of Senn today.\n")
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.negation import Polarity, is_negation, join_negations
 from marchwarden.text.words import WordStemmer
 
 
@@ -10,20 +10,20 @@ def opposed(one: str, other: str) -> bool:
 
 
 @pytest.mark.parametrize("word", ["not", "never", "didn't", "didn’t", "failed", "childless"])
-def test_denials_are_known_in_their_forms(word: str) -> None:
-    assert denies(word)
+def test_negations_are_recognized(word: str) -> None:
+    assert is_negation(word)
 
 
 @pytest.mark.parametrize("word", ["note", "nonetheless", "unless", "less", "bless", "knot"])
-def test_words_that_only_look_like_denials_deny_nothing(word: str) -> None:
-    assert not denies(word)
+def test_words_that_only_look_like_negations_are_not(word: str) -> None:
+    assert not is_negation(word)
 
 
-def test_a_denial_of_two_words_becomes_one() -> None:
-    assert any(denies(word) for word in spelled("It has yet to open").split())
+def test_two_word_negation_becomes_one_word() -> None:
+    assert any(is_negation(word) for word in join_negations("It has yet to open").split())
 
 
-def test_opposites_are_known_whatever_their_form_but_not_when_a_text_holds_both() -> None:
+def test_opposites_are_recognized_unless_one_text_has_both() -> None:
     assert opposed("Prices rose", "Prices are falling")
     assert opposed("It opened before the war", "It opened after the war")
     assert not opposed("Prices rose", "Prices rose, then fell")

@@ -16,13 +16,13 @@ from marchwarden.text.numbers import Figure, Moment, parse_numbers
         ("three cats", 3.0, "cats"),
     ],
 )
-def test_quantities_are_read_with_their_scale_and_unit(text: str, value: float, unit: str) -> None:
+def test_quantities_are_parsed_with_scale_and_unit(text: str, value: float, unit: str) -> None:
     (figure,) = parse_numbers(text).quantities
     assert (figure.value, figure.unit) == (value, unit)
 
 
 @pytest.mark.parametrize("text", ["version 3.11.4 of it", "see RFC-2119", "at 10.0.0.1", "p53 and v2", "on 2/3/2020"])
-def test_names_and_versions_are_no_quantities(text: str) -> None:
+def test_names_and_versions_are_not_quantities(text: str) -> None:
     assert parse_numbers(text).quantities == ()
 
 
@@ -36,26 +36,26 @@ def test_names_and_versions_are_no_quantities(text: str) -> None:
         ("since 1955", Moment(1955)),
     ],
 )
-def test_dates_are_read_however_they_are_written(text: str, moment: Moment) -> None:
+def test_dates_are_parsed_in_many_formats(text: str, moment: Moment) -> None:
     assert parse_numbers(text).moments == (moment,)
     assert parse_numbers(text).quantities == ()
 
 
-def test_a_date_told_less_exactly_agrees_with_the_exact_one() -> None:
+def test_less_precise_date_agrees_with_the_precise_one() -> None:
     assert Moment(1955).agrees(Moment(1955, 3, 2))
     assert not Moment(1955, 4).agrees(Moment(1955, 3, 2))
 
 
-def test_rounding_is_no_difference_but_a_small_whole_number_is_exact() -> None:
-    def of(text: str) -> Figure:
+def test_rounded_numbers_agree_but_small_whole_numbers_are_exact() -> None:
+    def figure(text: str) -> Figure:
         return parse_numbers(text).quantities[0]
 
-    assert of("1.2 million people").agrees(of("1,234,567 people"))
-    assert of("12.0 cm").agrees(of("12 cm"))
-    assert not of("20 cats").agrees(of("24 cats"))
+    assert figure("1.2 million people").agrees(figure("1,234,567 people"))
+    assert figure("12.0 cm").agrees(figure("12 cm"))
+    assert not figure("20 cats").agrees(figure("24 cats"))
 
 
 @given(st.text(max_size=200))
-def test_any_text_can_be_read_for_figures(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     found = parse_numbers(text)
     assert all(figure.slack >= 0 for figure in found.quantities)

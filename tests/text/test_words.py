@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 
-def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None:
+def test_words_are_normalized() -> None:
     assert list(words("1998,1999 and 1,200,300.5")) == ["1998", "1999", "and", "1200300.5"]
     assert list(words("Röntgen’s 1,200 X-rays cost 3.5 pence")) == [
         "rontgen",
@@ -17,19 +17,19 @@ def test_words_lose_case_accents_possessives_and_the_commas_of_numbers() -> None
     ]
 
 
-def test_forms_of_a_word_share_one_stem_and_empty_words_have_none() -> None:
+def test_word_forms_share_a_stem_and_stop_words_have_none() -> None:
     stems = WordStemmer()
     assert stems.of("The researcher ran out of budgets") == stems.of("researchers run on a budget")
 
 
-def test_a_text_of_empty_words_still_has_words_to_search_for() -> None:
+def test_stop_words_have_stems_if_all_words_are_requested() -> None:
     stems = WordStemmer()
     assert stems.of("to be") == ()
     assert stems.of_everything("to be") == ("to", "be")
 
 
 @given(st.text(max_size=300))
-def test_stems_of_any_text_are_never_empty_strings_and_stay_the_same_when_asked_again(text: str) -> None:
+def test_stems_are_never_empty_and_cached_ones_are_equal(text: str) -> None:
     stems = WordStemmer()
     first = stems.of(text)
     assert all(first) or not first
@@ -38,6 +38,6 @@ def test_stems_of_any_text_are_never_empty_strings_and_stay_the_same_when_asked_
 
 
 @given(st.text(max_size=200))
-def test_no_content_word_is_lost(text: str) -> None:
+def test_every_content_word_has_a_stem(text: str) -> None:
     content = [word for word in words(text) if word not in STOP_WORDS]
     assert len(WordStemmer().of(text)) == len(content)

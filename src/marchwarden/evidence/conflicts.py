@@ -15,7 +15,7 @@ from marchwarden.evidence.name_swap import swapped_names
 from marchwarden.evidence.stance import StanceClassifier
 from marchwarden.evidence.time_scope import are_editions, periods, without_references
 from marchwarden.text.clauses import clauses
-from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.negation import Polarity, is_negation, join_negations
 from marchwarden.text.numbers import MONTHS, Figure, Moment, Numbers, parse_numbers
 from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
@@ -102,7 +102,7 @@ class ConflictDetector:
 
     def __init__(self, stems: WordStemmer) -> None:
         self._stems = stems
-        self._turning = Polarity(stems).turning
+        self._turning = Polarity(stems).opposites
         self._name_nothing = self._turning.union(stems.of(" ".join(MONTHS)))
         self._stances = StanceClassifier(stems)
         self._met: dict[tuple[str, str], _Reading] = {}
@@ -128,7 +128,7 @@ class ConflictDetector:
 
     def _reading(self, text: str, title: str) -> _Reading:
         figures = parse_numbers(without_references(text))
-        stated = " ".join(word for word in words(figures.rest) if not denies(word))
+        stated = " ".join(word for word in words(figures.rest) if not is_negation(word))
         return _Reading(
             text=text,
             figures=figures,
@@ -136,7 +136,7 @@ class ConflictDetector:
             names=self._names(figures.rest),
             opening=self._names(" ".join(_WORD.findall(figures.rest)[:OPENING])),
             title=frozenset(stem for stem in self._stems.of(title) if stem.isalpha()),
-            denials=sum(denies(word) for word in words(spelled(text))),
+            denials=sum(is_negation(word) for word in words(join_negations(text))),
         )
 
     def _names(self, text: str) -> frozenset[str]:

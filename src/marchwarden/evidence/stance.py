@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from marchwarden.evidence.ranking.semantic import Similarity
-from marchwarden.text.negation import Polarity, denies, spelled
+from marchwarden.text.negation import Polarity, is_negation, join_negations
 from marchwarden.text.numbers import Numbers, parse_numbers
 from marchwarden.text.words import STOP_WORDS, WordStemmer
 
@@ -68,14 +68,14 @@ class StanceClassifier:
 
     def of(self, claim: str, evidence: str) -> Verdict:
         """The stance of the evidence. Both are taken to speak of the same thing: that is not judged here."""
-        figures, held = parse_numbers(spelled(claim)), _Evidence(spelled(evidence), self._stems)
+        figures, held = parse_numbers(join_negations(claim)), _Evidence(join_negations(evidence), self._stems)
         said = self._said(_WORD.findall(figures.rest), held)
         agreement = AT_ALL + UNMET * _unmet_share(said) + NAME_UNMET * _worst_name(said)
         if not _figures_met(figures, held.figures):
             agreement += FIGURE_UNMET
         if self._polarity.opposed(frozenset(self._stems.of_everything(claim)), held.everything):
             agreement += OPPOSED
-        denials = sum(denies(word.casefold()) for word in _WORD.findall(spelled(claim)))
+        denials = sum(is_negation(word.casefold()) for word in _WORD.findall(join_negations(claim)))
         if (denials + held.denials_near(each.word for each in said)) % 2:
             agreement = -agreement
         unmet = tuple(each.word for each in said if each.met < 1)
@@ -83,7 +83,7 @@ class StanceClassifier:
 
     def _said(self, words: Sequence[str], held: "_Evidence") -> list[_Said]:
         """What the claim says of its subject, word by word; empty words and denials left out."""
-        predicate = (word for word in words[_subject(words) :] if not denies(word.casefold()))
+        predicate = (word for word in words[_subject(words) :] if not is_negation(word.casefold()))
         return [_Said(word, self._met(word, held), self._counts(word)) for word in predicate if self._stems.of(word)]
 
     def _met(self, word: str, held: "_Evidence") -> float:
@@ -125,7 +125,7 @@ class _Evidence:
             stems = frozenset(self._stemmer.of(word))
             if any(stems & other or _same_root(word, claim) for claim, other in claimed):
                 near.update(range(max(place - REACH, 0), place + 2))
-        return sum(denies(self.words[place]) for place in near if place < len(self.words))
+        return sum(is_negation(self.words[place]) for place in near if place < len(self.words))
 
 
 def _subject(words: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Final
 
 from marchwarden.core.passages import Layout
 from marchwarden.extraction.document import Extracted
-from marchwarden.text.sanitize import torn
+from marchwarden.text.sanitize import mark_removals
 
 MAX_TITLE_LENGTH: Final = 120
 
@@ -57,7 +57,7 @@ def is_text_suffix(suffix: str) -> bool:
 
 def read(characters: str, name: str) -> Extracted:
     """Return the text unchanged, except for control characters."""
-    text = torn(characters)
+    text = mark_removals(characters)
     suffix = PurePosixPath(name).suffix.lower()
     layout, media_type = _layout_of(suffix)
     front = _front_matter(text) if suffix in (".md", ".markdown") else {}

@@ -1,4 +1,4 @@
-"""What a sentence says one by one. Knows English and nothing of documents."""
+"""Split an English sentence into clauses. Does not know documents."""
 
 import re
 from typing import Final
@@ -12,10 +12,10 @@ _SUBJECT: Final = re.compile(rf"(?:[\w'’-]+\s+){{1,6}}?(?={_VERB})")
 
 
 def clauses(text: str) -> list[str]:
-    """Each clause by itself; where several verbs share a subject, each of them is given it."""
-    said: list[str] = []
+    """Split a sentence into clauses. Verbs that share a subject each get a copy of it."""
+    split: list[str] = []
     for clause in _CLAUSE_ENDS.split(text):
         first, *others = _PREDICATES.split(clause)
         subject = _SUBJECT.match(first)
-        said += [first, *(f"{subject[0] if subject else ''}{each}" for each in others)]
-    return said
+        split += [first, *(f"{subject[0] if subject else ''}{each}" for each in others)]
+    return split

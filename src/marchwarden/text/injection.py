@@ -1,16 +1,16 @@
-"""Sentences that give orders to whoever reads by machine. They are data like all else, but never an answer.
+"""Detect prompt injection: sentences that instruct a model. They stay evidence text but never become an answer.
 
-Cautious: a text may well speak *about* prompts and assistants. Only what speaks *to* one is meant.
+The patterns are narrow: a text may talk *about* prompts and assistants. Only sentences addressed *to* one count.
 """
 
 import re
 from functools import lru_cache
 from typing import Final
 
-REMEMBERED: Final = 10_000
-"""Sentences; the same ones are met round after round."""
+CACHE_SIZE: Final = 10_000
+"""Sentences. The same ones are checked in every round."""
 
-_ORDERS: Final = re.compile(
+_INSTRUCTIONS: Final = re.compile(
     r"""
     \b(?:ignore|disregard|forget|override|bypass)\ (?:all|any|the|your|my|these|those|previous|prior|every\w*|what)\b
         [^.]{0,40}(?:\b(?:instruct\w*|prompts?|rules|guidelines|above|previous|prior)\b|$)
@@ -34,7 +34,7 @@ _ORDERS: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What an order names before a colon ("The main span: answer that ...") does not make it a statement.
+# A topic before a colon ("The main span: answer that ...") does not make an instruction a statement.
 _IMPERATIVE: Final = re.compile(
     r"(?:^|[:;]\s)\W*(?:please\s+|now\s+|important:?\s+|todo:?\s+)*(?:"
     r"(?:answer|respond|reply|say|state|tell|conclude|output|print|repeat|reveal)\s+"
@@ -46,7 +46,7 @@ _IMPERATIVE: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def is_injection(text: str) -> bool:
-    """Whether a sentence tells its reader what to answer or to do, instead of stating something."""
-    return _ORDERS.search(text) is not None or _IMPERATIVE.search(text) is not None
+    """Whether a sentence tells its reader what to answer or do instead of stating something."""
+    return _INSTRUCTIONS.search(text) is not None or _IMPERATIVE.search(text) is not None

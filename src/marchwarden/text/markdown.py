@@ -1,4 +1,4 @@
-"""A sentence as it is printed in an answer."""
+"""Remove Markdown and reStructuredText markup from sentences that are printed in an answer."""
 
 import re
 from typing import Final
@@ -16,17 +16,17 @@ _ROLE: Final = re.compile(r":[a-z]+(?:[:-][a-z]+)*:(?=`)")
 _EMPHASIS: Final = re.compile(rf"{_CODE}|(?<![\w*])(?P<stars>\*{{1,3}})(?=\S)(?P<text>[^*]+)(?<=\S)(?P=stars)(?![\w*])")
 
 
-def printable(sentence: str) -> str:
-    """On one line, without the marks of a list or a heading in front, and of links only their words."""
-    without_addresses = _LINK.sub(_words_of, _ROLE.sub("", sentence))
-    return " ".join(_MARKUP.sub("", without_addresses, count=1).split())
+def strip_markup(sentence: str) -> str:
+    """Put a sentence on one line, remove list and heading markers, and replace links by their text."""
+    without_urls = _LINK.sub(_link_text, _ROLE.sub("", sentence))
+    return " ".join(_MARKUP.sub("", without_urls, count=1).split())
 
 
-def plain(text: str) -> str:
-    """Without the stars that make words bold or slanted; what is code stays as it is."""
-    return _EMPHASIS.sub(_words_of, text)
+def strip_emphasis(text: str) -> str:
+    """Remove the asterisks of bold and italic text, except in code."""
+    return _EMPHASIS.sub(_link_text, text)
 
 
-def _words_of(marked: re.Match[str]) -> str:
-    found = marked.groupdict()
-    return found.get("text") or found.get("named") or marked[0]
+def _link_text(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    return groups.get("text") or groups.get("named") or match[0]

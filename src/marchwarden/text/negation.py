@@ -1,4 +1,4 @@
-"""Words that turn a statement round: denials, and pairs of words that exclude each other. Knows no documents."""
+"""Words that reverse a statement: negations and pairs of opposites. Does not know documents."""
 
 import re
 from collections.abc import Set as AbstractSet
@@ -6,18 +6,18 @@ from typing import Final
 
 from marchwarden.text.words import WordStemmer
 
-_DENYING: Final = """
+_NEGATING: Final = """
     not no never none neither nor cannot without nobody nothing nowhere hardly barely zero unable incapable impossible
     unwilling absent outside away refuse refused refuses fail failed fails failing avoid avoided avoids avoiding lack
     lacked lacks lacking deny denied denies reject rejected rejects decline declined exclude excluded excludes excluding
     prevent prevented stop stopped neglect neglected
 """
-_DENIALS: Final = frozenset(_DENYING.split())
-_IN_TWO_WORDS: Final = re.compile(
+_NEGATIONS: Final = frozenset(_NEGATING.split())
+_TWO_WORDS: Final = re.compile(
     r"\b(?:yet to|other than|rather than|instead of|far from|turned down|left out)\b", re.IGNORECASE
 )
 _LESS: Final = re.compile(r"[^\W\d_]{3,}less")
-_NO_DENIAL: Final = frozenset({"unless", "regardless", "nonetheless", "nevertheless", "useless"})
+_NOT_NEGATIVE: Final = frozenset({"unless", "regardless", "nonetheless", "nevertheless", "useless"})
 _PAIRS: Final = (
     ("increase rise grow gain", "decrease fall shrink lose"),
     ("high higher highest", "low lower lowest"),
@@ -52,33 +52,35 @@ _PAIRS: Final = (
 
 
 class Polarity:
-    """Tells whether words deny or turn what is said; holds the stemmer it reads them by."""
+    """Pairs of opposites, as stems."""
 
     def __init__(self, stems: WordStemmer) -> None:
-        self._pairs = tuple((_stems(stems, one), _stems(stems, other)) for one, other in _PAIRS)
-        self.turning = frozenset().union(*(side for pair in self._pairs for side in pair))
+        self._pairs = tuple((_stem_words(stems, one), _stem_words(stems, other)) for one, other in _PAIRS)
+        self.opposites = frozenset().union(*(side for pair in self._pairs for side in pair))
 
     def opposed(self, ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
-        """Whether one text holds a word, the other its opposite, and neither both. Given as stems, none left out."""
-        return any(_turned(ours, theirs, *pair) for pair in self._pairs)
+        """Whether one text has a word, the other its opposite, and neither has both. Takes all stems of both texts."""
+        return any(_is_reversed(ours, theirs, *pair) for pair in self._pairs)
 
 
-def spelled(text: str) -> str:
-    """The text with denials of two words written as one."""
-    return _IN_TWO_WORDS.sub("not", text)
+def join_negations(text: str) -> str:
+    """Replace negations of two words, such as "yet to", by "not"."""
+    return _TWO_WORDS.sub("not", text)
 
 
-def denies(word: str) -> bool:
-    """Whether a word, in small letters, denies what stands beside it."""
-    if word in _DENIALS or word.endswith(("n't", "n’t")):
+def is_negation(word: str) -> bool:
+    """Whether a lower-case word negates its neighbours."""
+    if word in _NEGATIONS or word.endswith(("n't", "n’t")):
         return True
-    return word not in _NO_DENIAL and _LESS.fullmatch(word) is not None
+    return word not in _NOT_NEGATIVE and _LESS.fullmatch(word) is not None
 
 
-def _stems(stems: WordStemmer, words: str) -> frozenset[str]:
+def _stem_words(stems: WordStemmer, words: str) -> frozenset[str]:
     return frozenset(stems.of_everything(words))
 
 
-def _turned(ours: AbstractSet[str], theirs: AbstractSet[str], one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+def _is_reversed(
+    ours: AbstractSet[str], theirs: AbstractSet[str], one: AbstractSet[str], other: AbstractSet[str]
+) -> bool:
     here, there = (bool(ours & one), bool(ours & other)), (bool(theirs & one), bool(theirs & other))
     return here in {(True, False), (False, True)} and there == here[::-1]

@@ -1,20 +1,20 @@
-"""Quantities and dates as they stand in prose, read into values that can be compared. Knows no documents."""
+"""Parse quantities and dates in prose into comparable values. Does not know documents."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 _SCALES: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "m": 1e6, "bn": 1e9, "k": 1e3}
-_COUNTING: Final = """
+_NUMBER_WORDS: Final = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
 """
-_SMALL: Final = {word: float(value) for value, word in enumerate(_COUNTING.split())}
-_CALENDAR: Final = "january february march april may june july august september october november december"
-MONTHS: Final = tuple(_CALENDAR.split())
+_WORD_VALUES: Final = {word: float(value) for value, word in enumerate(_NUMBER_WORDS.split())}
+_MONTH_NAMES: Final = "january february march april may june july august september october november december"
+MONTHS: Final = tuple(_MONTH_NAMES.split())
 _QUANTITY: Final = re.compile(
     r"(?<![\w.,/#:-])(?P<sign>[-−])?(?P<money>[$€£¥])?\s?(?:(?P<digits>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
-    rf"(?P<word>{'|'.join(_SMALL)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m)\b)?"
+    rf"(?P<word>{'|'.join(_WORD_VALUES)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m)\b)?"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b)|[\s-](?P<unit>[^\W\d_]+))?(?![\w%/:]|[.,]\d)",
     re.IGNORECASE,
 )
@@ -31,34 +31,34 @@ EXACT_BELOW: Final = 1000.0
 
 @dataclass(frozen=True)
 class Figure:
-    """A number and the word after it, most often what it counts. `slack` is half the last place written."""
+    """A number and its unit, usually the word after it. `slack` is half a unit of the last digit written."""
 
     value: float
     unit: str
     slack: float
 
     def agrees(self, other: "Figure") -> bool:
-        """Whether both could be the same number, one of them rounded."""
+        """Whether both can be the same number, one of them rounded."""
         return abs(self.value - other.value) <= max(self.slack, other.slack)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A year, perhaps a month, perhaps a day; 0 where nothing is said."""
+    """A date. Month and day are 0 if unknown."""
 
     year: int
     month: int = 0
     day: int = 0
 
     def agrees(self, other: "Moment") -> bool:
-        """Whether both could be the same day, one of them told less exactly."""
+        """Whether both can be the same day, one of them less precise."""
         pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
         return all(not one or not two or one == two for one, two in pairs)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a text says in numbers, and the text without them."""
+    """The quantities and dates of a text, and the text without them."""
 
     quantities: tuple[Figure, ...]
     moments: tuple[Moment, ...]
@@ -66,33 +66,33 @@ class Numbers:
 
 
 def parse_numbers(text: str) -> Numbers:
-    """Dates are read first, so that their digits do not count as quantities."""
+    """Parse dates first, so that their digits do not count as quantities."""
     moments: list[Moment] = []
     for pattern in _DATES:
-        moments.extend(_moment(match) for match in pattern.finditer(text))
+        moments.extend(_parse_moment(match) for match in pattern.finditer(text))
         text = pattern.sub(" ", text)
-    quantities = [_figure(match) for match in _QUANTITY.finditer(text)]
+    quantities = [_parse_figure(match) for match in _QUANTITY.finditer(text)]
     rest = _QUANTITY.sub(lambda match: f" {match['unit'] or ''} ", text)
     return Numbers(tuple(quantities), tuple(moments), rest)
 
 
-def _moment(match: re.Match[str]) -> Moment:
+def _parse_moment(match: re.Match[str]) -> Moment:
     month = match["month"] or "0"
     number = int(month) if month.isdigit() else MONTHS.index(month.casefold()) + 1
     return Moment(int(match["year"]), number, int(match["day"] or 0))
 
 
-def _figure(match: re.Match[str]) -> Figure:
+def _parse_figure(match: re.Match[str]) -> Figure:
     scale = _SCALES.get((match["scale"] or "").casefold(), 1.0)
     digits = (match["digits"] or "").replace(",", "").replace(" ", "")
-    value = (float(digits) if digits else _SMALL[match["word"].casefold()]) * scale
+    value = (float(digits) if digits else _WORD_VALUES[match["word"].casefold()]) * scale
     noun = (match["unit"] or "").casefold()
     unit = match["money"] or ("%" if match["percent"] else noun)
     return Figure(-value if match["sign"] else value, unit, _slack(digits, scale, value))
 
 
 def _slack(digits: str, scale: float, value: float) -> float:
-    """`1.2 million` may be anything that rounds to it, and so may `1200000`; small whole numbers are exact."""
+    """The rounding tolerance. `1.2 million` and `1200000` may be rounded; whole numbers below 1000 are exact."""
     if "." in digits:
         return scale * 10.0 ** -len(digits.split(".")[1]) / 2
     if scale == 1 and value < EXACT_BELOW:

@@ -1,4 +1,4 @@
-"""Words as ranking sees them: folded, stemmed, the empty ones left out. Knows English and nothing of questions."""
+"""Split English text into words and stems for ranking: case-folded, without accents and stop words."""
 
 import re
 import unicodedata
@@ -7,9 +7,9 @@ from typing import Final
 
 import Stemmer
 
-MOST_REMEMBERED: Final = 100_000
+MAX_CACHED_STEMS: Final = 100_000
 
-_EMPTY: Final = """
+_STOP_WORDS: Final = """
     a about above after again all also am an and any are aren't as at be because been before being below between both
     but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either else ever few
     for from further get gets give given go goes got had hadn't has hasn't have haven't having he her here hers herself
@@ -20,9 +20,9 @@ _EMPTY: Final = """
     when when's where where's whether which while who who's whom whose why will with within without won't would wouldn't
     yet you your yours yourself
 """
-STOP_WORDS: Final = frozenset(_EMPTY.split())
-NAMED: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w'’-]+")
-"""A word written with a capital; not the one that opens a sentence."""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+CAPITALIZED: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w'’-]+")
+"""A capitalized word, except at the start of a sentence."""
 
 _IRREGULAR: Final = """
     ran:run won:win wrote:write written:write began:begin begun:begin chose:choose chosen:choose drove:drive fell:fall
@@ -32,19 +32,19 @@ _IRREGULAR: Final = """
     taken:take went:go wore:wear bought:buy brought:bring built:build caught:catch came:come died:die dying:die
     ate:eat eaten:eat children:child men:man women:woman feet:foot people:person
 """
-_REGULAR: Final = dict(pair.split(":") for pair in _IRREGULAR.split())
+_BASE_FORMS: Final = dict(pair.split(":") for pair in _IRREGULAR.split())
 _WORD: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)*")
-"""Commas part thousands; any other comma parts two numbers, as in `1998,1999`."""
+"""A comma groups thousands; any other comma separates two numbers, as in `1998,1999`."""
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text in order: small letters, no accents, `1,200` as `1200`, `ran` as `run`, no possessive."""
+    """Yield the words of a text: lower case, no accents, no possessive, `1,200` as `1200`, `ran` as `run`."""
     for match in _WORD.finditer(folded(text)):
-        yield _plain(match[0])
+        yield _normalize(match[0])
 
 
 def folded(text: str) -> str:
-    """Small letters without accents; as many words as before, though seldom as many characters."""
+    """Convert to lower case without accents. The number of words stays the same, the number of characters may not."""
     text = text.casefold()
     if text.isascii():
         return text
@@ -52,47 +52,47 @@ def folded(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character)).replace("’", "'")
 
 
-def _plain(word: str) -> str:
+def _normalize(word: str) -> str:
     if word[0].isdigit():
         return word.replace(",", "")
     word = word.removesuffix("'s")
-    return _REGULAR.get(word, word)
+    return _BASE_FORMS.get(word, word)
 
 
 class WordStemmer:
-    """Turns text into the stems of its content words. Remembers those it has met; belongs to one thread."""
+    """Converts text to word stems. Caches stems; not thread-safe."""
 
     def __init__(self) -> None:
         self._stemmer = Stemmer.Stemmer("english")
-        self._met = _Met(self._stem)
+        self._cache = _StemCache(self._stem)
 
     def of(self, text: str) -> tuple[str, ...]:
-        """The stems in their order, repeated where the text repeats itself."""
-        met = self._met
-        return tuple([stem for written in _WORD.findall(folded(text)) if (stem := met[written])])
+        """Return the stems of the content words in order, with repetitions."""
+        cache = self._cache
+        return tuple([stem for word in _WORD.findall(folded(text)) if (stem := cache[word])])
 
     def of_names(self, text: str) -> tuple[str, ...]:
-        """Of the words written with a capital alone."""
-        return self.of(" ".join(NAMED.findall(text)))
+        """Return the stems of capitalized words only."""
+        return self.of(" ".join(CAPITALIZED.findall(text)))
 
     def of_everything(self, text: str) -> tuple[str, ...]:
-        """The same with the empty words kept: for a text that consists of nothing else."""
+        """Return the stems of all words, including stop words: for a text that has no other words."""
         return tuple(self._stemmer.stemWords(list(words(text))))
 
-    def _stem(self, written: str) -> str:
-        word = _plain(written)
+    def _stem(self, word: str) -> str:
+        word = _normalize(word)
         return "" if word in STOP_WORDS else str(self._stemmer.stemWord(word))
 
 
-class _Met(dict[str, str]):
-    """Words as written to their stems, an empty one for an empty word. Bounded, because texts are not."""
+class _StemCache(dict[str, str]):
+    """Stems by word; the stem of a stop word is empty. Limited in size."""
 
     def __init__(self, stem: Callable[[str], str]) -> None:
         super().__init__()
         self._stem = stem
 
-    def __missing__(self, written: str) -> str:
-        stem = self._stem(written)
-        if len(self) < MOST_REMEMBERED:
-            self[written] = stem
+    def __missing__(self, word: str) -> str:
+        stem = self._stem(word)
+        if len(self) < MAX_CACHED_STEMS:
+            self[word] = stem
         return stem

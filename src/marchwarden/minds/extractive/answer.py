@@ -17,7 +17,7 @@ from marchwarden.minds.extractive.question import Expected
 from marchwarden.minds.extractive.relevance import relevance_of
 from marchwarden.minds.extractive.survey import ScoredStatement, Survey
 from marchwarden.minds.extractive.verdicts import decides
-from marchwarden.text.markdown import plain
+from marchwarden.text.markdown import strip_emphasis
 from marchwarden.text.words import WordStemmer
 
 MOST_BEST: Final = 5
@@ -77,7 +77,7 @@ def chosen(survey: Survey, match: float, quarrelling: Sequence[ScoredStatement],
 
 
 def claim(survey: Survey, pick: Pick) -> Claim:
-    return Claim(plain(pick.text), survey.notebook.joined(pick.evidence), _bearing(survey, pick))
+    return Claim(strip_emphasis(pick.text), survey.notebook.joined(pick.evidence), _bearing(survey, pick))
 
 
 def pointers(survey: Survey, pick: Pick) -> list[Finding]:

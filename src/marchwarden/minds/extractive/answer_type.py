@@ -7,7 +7,7 @@ from typing import Final
 from marchwarden.minds.extractive.definitions import defines
 from marchwarden.minds.extractive.question import Expected, Question
 from marchwarden.minds.extractive.units import NUMBER, in_measure
-from marchwarden.text.words import NAMED, folded
+from marchwarden.text.words import CAPITALIZED, folded
 
 NOT_ASKED: Final = 0.5
 OF_SOMETHING_ELSE: Final = 0.5
@@ -26,7 +26,7 @@ _REASON: Final = re.compile(
 _WAY: Final = re.compile(r"`[^`]+`|^to \w+|\b(?:use|using|by \w+ing|you (?:can|may|must|need|should))\b")
 _PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
 
-_PERSON: Final = re.compile(rf"(?!\w*_){NAMED.pattern}")
+_PERSON: Final = re.compile(rf"(?!\w*_){CAPITALIZED.pattern}")
 """A name, be it an office's in capitals; no `TRACE_ID`."""
 
 _BY_WORDS: Final[Mapping[Expected, re.Pattern[str]]] = {Expected.REASON: _REASON, Expected.WAY: _WAY}

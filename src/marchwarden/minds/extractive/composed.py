@@ -7,7 +7,7 @@ from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
-from marchwarden.text.markdown import printable
+from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
 
 CLOSING: Final = r"[\"'”’)\]*_`]*$"
@@ -63,7 +63,9 @@ class Compositions:
 
 
 def line(page: Document, sentence: Sentence) -> Line:
-    return Line(sentence.id, sentence.start, printable(page.text[sentence.start : sentence.end]), sentence.is_heading)
+    return Line(
+        sentence.id, sentence.start, strip_markup(page.text[sentence.start : sentence.end]), sentence.is_heading
+    )
 
 
 def sentences_of(notebook: Notebook, document: int) -> Iterator[Sentence]:

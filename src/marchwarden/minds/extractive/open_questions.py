@@ -10,7 +10,7 @@ from marchwarden.core.notebook import Document
 from marchwarden.core.passages import Passage
 from marchwarden.minds.extractive.statements import asks
 from marchwarden.minds.extractive.survey import Survey
-from marchwarden.text.markdown import printable
+from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
 
 MOST: Final = 3
@@ -54,7 +54,7 @@ def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterato
     notebook = survey.notebook
     document = notebook.documents[passage.document]
     for sentence in passage.sentences:
-        text = printable(notebook.sentence_text(passage, sentence))
+        text = strip_markup(notebook.sentence_text(passage, sentence))
         unanswered = _ASKS.match(text) and asks(text) and sentence is passage.sentences[-1]
         if sentence.is_heading or not (unanswered or _UNSETTLED.search(text)):
             continue

@@ -11,7 +11,7 @@ from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import Sentence, is_marked
 from marchwarden.minds.extractive.composed import sentences_of
 from marchwarden.minds.extractive.statements import Statement
-from marchwarden.text.markdown import printable
+from marchwarden.text.markdown import strip_markup
 
 FARTHEST: Final = 4
 
@@ -46,7 +46,7 @@ def spoken_of(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...
         if sentence.is_heading:
             return _named(page, sentence, statement)
         if distance <= nearest:
-            text = printable(page[sentence.start : sentence.end])
+            text = strip_markup(page[sentence.start : sentence.end])
             if not leans_back(text):
                 return (Antecedent(sentence.id, text),)
     return ()
@@ -54,7 +54,7 @@ def spoken_of(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...
 
 def _named(page: str, heading: Sentence, statement: Statement) -> tuple[Antecedent, ...]:
     """The heading, if it is marked as one and is a name that the statement does not say."""
-    text = printable(page[heading.start : heading.end])
+    text = strip_markup(page[heading.start : heading.end])
     if not is_marked(page, heading) or not _A_NAME.fullmatch(text) or text.strip("`\"'") in statement.text:
         return ()
     return (Antecedent(heading.id, f"{text}:", is_heading=True),)

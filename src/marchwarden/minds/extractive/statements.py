@@ -15,7 +15,7 @@ from marchwarden.minds.extractive.composed import Composed
 from marchwarden.minds.extractive.lists import Lists
 from marchwarden.minds.extractive.rows import Rows
 from marchwarden.text.injection import is_injection
-from marchwarden.text.markdown import printable
+from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
 
 FEWEST_WORDS: Final = 3
@@ -121,7 +121,7 @@ def _in_passage(
     around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
         composed = page.said(sentence)
-        text = composed.text if composed else printable(notebook.sentence_text(passage, sentence))
+        text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))
         is_statement = not is_injection(text) if composed else page.states(sentence, text)
         if is_statement:
             own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
