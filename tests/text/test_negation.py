@@ -6,7 +6,7 @@ from marchwarden.text.words import WordStemmer
 
 def opposed(one: str, other: str) -> bool:
     stems = WordStemmer()
-    return Polarity(stems).opposed(frozenset(stems.of_everything(one)), frozenset(stems.of_everything(other)))
+    return Polarity(stems).opposed(frozenset(stems.all_stems(one)), frozenset(stems.all_stems(other)))
 
 
 @pytest.mark.parametrize("word", ["not", "never", "didn't", "didn’t", "failed", "childless"])

@@ -19,25 +19,27 @@ def test_words_are_normalized() -> None:
 
 def test_word_forms_share_a_stem_and_stop_words_have_none() -> None:
     stems = WordStemmer()
-    assert stems.of("The researcher ran out of budgets") == stems.of("researchers run on a budget")
+    assert stems.content_stems("The researcher ran out of budgets") == stems.content_stems(
+        "researchers run on a budget"
+    )
 
 
 def test_stop_words_have_stems_if_all_words_are_requested() -> None:
     stems = WordStemmer()
-    assert stems.of("to be") == ()
-    assert stems.of_everything("to be") == ("to", "be")
+    assert stems.content_stems("to be") == ()
+    assert stems.all_stems("to be") == ("to", "be")
 
 
 @given(st.text(max_size=300))
 def test_stems_are_never_empty_and_cached_ones_are_equal(text: str) -> None:
     stems = WordStemmer()
-    first = stems.of(text)
+    first = stems.content_stems(text)
     assert all(first) or not first
-    assert stems.of(text) == first
-    assert first == WordStemmer().of(text)
+    assert stems.content_stems(text) == first
+    assert first == WordStemmer().content_stems(text)
 
 
 @given(st.text(max_size=200))
 def test_every_content_word_has_a_stem(text: str) -> None:
     content = [word for word in words(text) if word not in STOP_WORDS]
-    assert len(WordStemmer().of(text)) == len(content)
+    assert len(WordStemmer().content_stems(text)) == len(content)

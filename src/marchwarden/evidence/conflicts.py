@@ -103,7 +103,7 @@ class ConflictDetector:
     def __init__(self, stems: WordStemmer) -> None:
         self._stems = stems
         self._turning = Polarity(stems).opposites
-        self._name_nothing = self._turning.union(stems.of(" ".join(MONTHS)))
+        self._name_nothing = self._turning.union(stems.content_stems(" ".join(MONTHS)))
         self._stances = StanceClassifier(stems)
         self._met: dict[tuple[str, str], _Reading] = {}
 
@@ -132,15 +132,15 @@ class ConflictDetector:
         return _Reading(
             text=text,
             figures=figures,
-            stems=frozenset(self._stems.of(stated)) - self._turning,
+            stems=frozenset(self._stems.content_stems(stated)) - self._turning,
             names=self._names(figures.rest),
             opening=self._names(" ".join(_WORD.findall(figures.rest)[:OPENING])),
-            title=frozenset(stem for stem in self._stems.of(title) if stem.isalpha()),
+            title=frozenset(stem for stem in self._stems.content_stems(title) if stem.isalpha()),
             denials=sum(is_negation(word) for word in words(join_negations(text))),
         )
 
     def _names(self, text: str) -> frozenset[str]:
-        return frozenset(self._stems.of(" ".join(_NAME.findall(text)))) - self._name_nothing
+        return frozenset(self._stems.content_stems(" ".join(_NAME.findall(text)))) - self._name_nothing
 
     def _differ(self, ours: _Reading, theirs: _Reading, alike: float = ALIKE) -> _Difference | None:
         if _likeness(ours, theirs) < alike or _other_subject(ours, theirs) or "?" in ours.text + theirs.text:
@@ -178,7 +178,11 @@ class ConflictDetector:
     def _topic(self, found: _Difference) -> str:
         """The words they share, as the first one puts them."""
         shared = found.ours.stems & found.theirs.stems
-        said = [word for word in _WORD.findall(found.ours.figures.rest) if shared.intersection(self._stems.of(word))]
+        said = [
+            word
+            for word in _WORD.findall(found.ours.figures.rest)
+            if shared.intersection(self._stems.content_stems(word))
+        ]
         return " ".join(list(dict.fromkeys(said))[:TOPIC_WORDS])
 
 

@@ -17,7 +17,7 @@ class SentenceContent:
 
     @classmethod
     def by(cls, text: str, stems: WordStemmer) -> "SentenceContent":
-        return cls(frozenset(stems.of(text)), frozenset(stems.of_names(text)))
+        return cls(frozenset(stems.content_stems(text)), frozenset(stems.name_stems(text)))
 
     def shared(self, other: "SentenceContent") -> int:
         return len(self.stems & other.stems)

@@ -64,7 +64,7 @@ class StanceClassifier:
         self._stems = stems
         self._similarity = similarity
         self._polarity = Polarity(stems)
-        self._filler = frozenset(stems.of(_FILLER))
+        self._filler = frozenset(stems.content_stems(_FILLER))
 
     def of(self, claim: str, evidence: str) -> Verdict:
         """The stance of the evidence. Both are taken to speak of the same thing: that is not judged here."""
@@ -73,7 +73,7 @@ class StanceClassifier:
         agreement = AT_ALL + UNMET * _unmet_share(said) + NAME_UNMET * _worst_name(said)
         if not _figures_met(figures, held.figures):
             agreement += FIGURE_UNMET
-        if self._polarity.opposed(frozenset(self._stems.of_everything(claim)), held.everything):
+        if self._polarity.opposed(frozenset(self._stems.all_stems(claim)), held.everything):
             agreement += OPPOSED
         denials = sum(is_negation(word.casefold()) for word in _WORD.findall(join_negations(claim)))
         if (denials + held.denials_near(each.word for each in said)) % 2:
@@ -84,10 +84,14 @@ class StanceClassifier:
     def _said(self, words: Sequence[str], held: "_Evidence") -> list[_Said]:
         """What the claim says of its subject, word by word; empty words and denials left out."""
         predicate = (word for word in words[_subject(words) :] if not is_negation(word.casefold()))
-        return [_Said(word, self._met(word, held), self._counts(word)) for word in predicate if self._stems.of(word)]
+        return [
+            _Said(word, self._met(word, held), self._counts(word))
+            for word in predicate
+            if self._stems.content_stems(word)
+        ]
 
     def _met(self, word: str, held: "_Evidence") -> float:
-        if held.stems.issuperset(self._stems.of(word)) or held.has_root_of(word):
+        if held.stems.issuperset(self._stems.content_stems(word)) or held.has_root_of(word):
             return 1.0
         if self._similarity is None or word[0].isupper() or not held.plain:
             return 0.0
@@ -95,7 +99,7 @@ class StanceClassifier:
         return min(max((nearest - KINDRED) / (SAME_MEANING - KINDRED), 0.0), 1.0)
 
     def _counts(self, word: str) -> float:
-        if not self._filler.isdisjoint(self._stems.of(word)):
+        if not self._filler.isdisjoint(self._stems.content_stems(word)):
             return FILLER_COUNTS
         return NAMES_COUNT if word[0].isupper() else 1.0
 
@@ -107,8 +111,8 @@ class _Evidence:
         self._stemmer = stems
         self.figures = parse_numbers(text)
         self.words = [word.casefold() for word in _WORD.findall(text)]
-        self.stems = frozenset(stems.of(text))
-        self.everything = frozenset(stems.of_everything(text))
+        self.stems = frozenset(stems.content_stems(text))
+        self.everything = frozenset(stems.all_stems(text))
 
     @cached_property
     def plain(self) -> list[str]:
@@ -119,10 +123,10 @@ class _Evidence:
 
     def denials_near(self, said: Iterable[str]) -> int:
         """How many denials stand near a word of the claim: those elsewhere deny something else."""
-        claimed = [(word.casefold(), frozenset(self._stemmer.of(word))) for word in said]
+        claimed = [(word.casefold(), frozenset(self._stemmer.content_stems(word))) for word in said]
         near: set[int] = set()
         for place, word in enumerate(self.words):
-            stems = frozenset(self._stemmer.of(word))
+            stems = frozenset(self._stemmer.content_stems(word))
             if any(stems & other or _same_root(word, claim) for claim, other in claimed):
                 near.update(range(max(place - REACH, 0), place + 2))
         return sum(is_negation(self.words[place]) for place in near if place < len(self.words))

@@ -63,8 +63,8 @@ class Roster:
             return GIVEN
         if not member.scope:
             return GENERAL
-        asked = set(self._stems.of(question))
-        return IN_SCOPE if asked & set(self._stems.of(" ".join(member.scope))) else OUT_OF_SCOPE
+        asked = set(self._stems.content_stems(question))
+        return IN_SCOPE if asked & set(self._stems.content_stems(" ".join(member.scope))) else OUT_OF_SCOPE
 
     def by_fit(self, question: str) -> list[tuple[Member, float]]:
         """Return all members, best fit first. Ties keep their order."""

@@ -76,7 +76,7 @@ def is_negation(word: str) -> bool:
 
 
 def _stem_words(stems: WordStemmer, words: str) -> frozenset[str]:
-    return frozenset(stems.of_everything(words))
+    return frozenset(stems.all_stems(words))
 
 
 def _is_reversed(

@@ -66,16 +66,16 @@ class WordStemmer:
         self._stemmer = Stemmer.Stemmer("english")
         self._cache = _StemCache(self._stem)
 
-    def of(self, text: str) -> tuple[str, ...]:
+    def content_stems(self, text: str) -> tuple[str, ...]:
         """Return the stems of the content words in order, with repetitions."""
         cache = self._cache
         return tuple([stem for word in _WORD.findall(folded(text)) if (stem := cache[word])])
 
-    def of_names(self, text: str) -> tuple[str, ...]:
+    def name_stems(self, text: str) -> tuple[str, ...]:
         """Return the stems of capitalized words only."""
-        return self.of(" ".join(CAPITALIZED.findall(text)))
+        return self.content_stems(" ".join(CAPITALIZED.findall(text)))
 
-    def of_everything(self, text: str) -> tuple[str, ...]:
+    def all_stems(self, text: str) -> tuple[str, ...]:
         """Return the stems of all words, including stop words: for a text that has no other words."""
         return tuple(self._stemmer.stemWords(list(words(text))))
 

@@ -11,7 +11,7 @@ STEMS = WordStemmer()
 
 
 def known(text: str, asked: str) -> dict[str, tuple[str, ...]]:
-    return dict(abbreviations(text, frozenset(STEMS.of(asked)), STEMS))
+    return dict(abbreviations(text, frozenset(STEMS.content_stems(asked)), STEMS))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def known(text: str, asked: str) -> dict[str, tuple[str, ...]]:
 )
 def test_an_abbreviation_is_read_where_it_is_introduced(text, asked, short):
     found = known(text, asked)
-    assert found.get(STEMS.of(short)[0]), found
+    assert found.get(STEMS.content_stems(short)[0]), found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from marchwarden.text.words import WordStemmer
 
 def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
     stems = WordStemmer()
-    assert "marri" in related(stems.of("the husband of Ann Lee"), stems)["husband"]
+    assert "marri" in related(stems.content_stems("the husband of Ann Lee"), stems)["husband"]
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
 )
 def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:
     stems = WordStemmer()
-    assert goes_through_another(stems.of(question), stems) is through
+    assert goes_through_another(stems.content_stems(question), stems) is through

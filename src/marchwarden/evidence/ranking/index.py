@@ -53,7 +53,7 @@ class PassageIndex:
         """Every passage that shares a stem with the text, best first, equals in document order."""
         self._take_in()
         scores: dict[int, float] = {}
-        for stem, times in Counter(self.stems.of(text) or self.stems.of_everything(text)).items():
+        for stem, times in Counter(self.stems.content_stems(text) or self.stems.all_stems(text)).items():
             self._score(stem, times, scores)
         order = sorted(scores, key=lambda place: (-scores[place], place))
         return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
@@ -78,8 +78,8 @@ class PassageIndex:
     def _take_in(self) -> None:
         for place in range(len(self._lengths), len(self.notebook.passages)):
             passage = self.notebook.passages[place]
-            body = self.stems.of(self.notebook.text_of(passage))
-            self._post(place, body + self.stems.of(passage.heading) + self._title(passage.document))
+            body = self.stems.content_stems(self.notebook.text_of(passage))
+            self._post(place, body + self.stems.content_stems(passage.heading) + self._title(passage.document))
             self._lengths.append(len(body))
             self._total += len(body) or 1
 
@@ -91,7 +91,7 @@ class PassageIndex:
 
     def _title(self, document: int) -> tuple[str, ...]:
         if document not in self._titles:
-            self._titles[document] = self.stems.of(self.notebook.documents[document].title)
+            self._titles[document] = self.stems.content_stems(self.notebook.documents[document].title)
         return self._titles[document]
 
 

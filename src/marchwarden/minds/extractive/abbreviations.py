@@ -20,11 +20,11 @@ def abbreviations(text: str, asked: Collection[str], stems: WordStemmer) -> Abbr
     """Those that the text introduces for what is asked: at least half of their words are."""
     found: dict[str, tuple[str, ...]] = {}
     for short, meant in _introduced(text):
-        words = stems.of(meant)
+        words = stems.content_stems(meant)
         if 2 * sum(word in asked for word in words) >= len(words) > 0:
             for written in (short, short.removesuffix("s")):
                 # Of `MERS-CoV` the first part is enough; of `WHO`, an empty word to the ranking, there is none.
-                for stem in stems.of(written)[:1]:
+                for stem in stems.content_stems(written)[:1]:
                     found.setdefault(stem, words)
     return found
 

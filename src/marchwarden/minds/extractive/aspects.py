@@ -51,7 +51,7 @@ def unanswered(aspects: tuple[str, ...], context: str, stems: WordStemmer) -> tu
 
 def known_sentences(context: str, stems: WordStemmer) -> tuple[frozenset[str], ...]:
     """What the caller already knows, sentence by sentence, as stems."""
-    found = (frozenset(stems.of(sentence)) for sentence in _CONTEXT_SENTENCE.split(context))
+    found = (frozenset(stems.content_stems(sentence)) for sentence in _CONTEXT_SENTENCE.split(context))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -59,7 +59,7 @@ def _answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
     question = understood(aspect, stems)
     needed = ANSWERED * len(question.stems)
     return any(
-        len(set(question.stems) & set(stems.of(sentence))) >= needed and fit(question, sentence) > 0
+        len(set(question.stems) & set(stems.content_stems(sentence))) >= needed and fit(question, sentence) > 0
         for sentence in known
     )
 

@@ -45,7 +45,7 @@ class Compositions:
     """Statements that are made of several lines of one document, and the lines that are told in them."""
 
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
-        self._asked = frozenset(stems.of(notebook.question))
+        self._asked = frozenset(stems.content_stems(notebook.question))
         self._stems = stems
         self._composed: dict[str, Composed] = {}
         self._told: set[str] = set()
@@ -59,7 +59,7 @@ class Compositions:
 
     def is_asked_for(self, above: Line) -> bool:
         """Whether it is a heading with a word of the question, which introduces what stands below it."""
-        return above.is_heading and not self._asked.isdisjoint(self._stems.of(above.text))
+        return above.is_heading and not self._asked.isdisjoint(self._stems.content_stems(above.text))
 
 
 def line(page: Document, sentence: Sentence) -> Line:

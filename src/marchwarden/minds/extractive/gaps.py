@@ -66,5 +66,5 @@ def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
 
 def _as_asked(question: str, missing: list[str], stems: WordStemmer) -> str:
     """Stems, back in the words of the question."""
-    spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.of_everything(word)}
+    spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.all_stems(word)}
     return ", ".join(f"‘{spelled.get(stem, stem)}’" for stem in missing[:MOST_MISSING])

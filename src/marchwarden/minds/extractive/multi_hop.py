@@ -57,7 +57,7 @@ def leaves_open(survey: Survey, stems: WordStemmer) -> bool:
 
 def first_documents(survey: Survey, stems: WordStemmer) -> list[int]:
     """The documents whose titles the question names, or, where it names none, those of its best sentences."""
-    asked = frozenset(stems.of(survey.notebook.question))
+    asked = frozenset(stems.content_stems(survey.notebook.question))
     best = dict.fromkeys(judged.statement.passage.document for judged in survey.ranked)
     named = [document for document in best if (own := _title(survey, document, stems)) and own <= asked]
     leading = [judged.statement.passage.document for judged in survey.leaders.values()]
@@ -66,7 +66,7 @@ def first_documents(survey: Survey, stems: WordStemmer) -> list[int]:
 
 def followed(survey: Survey, stems: WordStemmer) -> list[int]:
     """The documents about a name that was searched for, in the order of the searches."""
-    asked = [frozenset(stems.of(query.text)) for query in survey.notebook.queries[1:]]
+    asked = [frozenset(stems.content_stems(query.text)) for query in survey.notebook.queries[1:]]
     titles = [_title(survey, document, stems) for document in range(len(survey.notebook.documents))]
     return [at for name in asked for at, title in enumerate(titles) if title and (title <= name or name <= title)]
 
@@ -97,7 +97,7 @@ def _brought_in(survey: Survey, opened: Sequence[Statement], stems: WordStemmer)
 
 def _title(survey: Survey, document: int, stems: WordStemmer) -> frozenset[str]:
     """Without what stands in brackets to tell it from its namesakes."""
-    return frozenset(stems.of(_ASIDE.sub("", survey.notebook.documents[document].title)))
+    return frozenset(stems.content_stems(_ASIDE.sub("", survey.notebook.documents[document].title)))
 
 
 def _titles(survey: Survey) -> Iterator[str]:
@@ -129,8 +129,8 @@ def _places(statement: Statement) -> Iterator[_Place]:
 
 def _nearness(statement: Statement, place: _Place, wanted: frozenset[str], stems: WordStemmer) -> float:
     """The weight of the wanted words around a name, the nearer the more."""
-    before = [stem for word in _WORD.findall(statement.text[: place.start])[-8:] for stem in stems.of(word)]
-    after = [stem for word in _WORD.findall(statement.text[place.end :])[:8] for stem in stems.of(word)]
+    before = [stem for word in _WORD.findall(statement.text[: place.start])[-8:] for stem in stems.content_stems(word)]
+    after = [stem for word in _WORD.findall(statement.text[place.end :])[:8] for stem in stems.content_stems(word)]
     value = 0.0
     for side in (before[::-1], after):
         for distance, stem in enumerate(side):

@@ -60,7 +60,7 @@ def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterato
             continue
         if len(text) > LONGEST or len(text.split()) < FEWEST_WORDS:
             continue
-        closeness = survey.whole.coverage(stems.of(text))
+        closeness = survey.whole.coverage(stems.content_stems(text))
         if closeness >= RELEVANT:
             yield _Wondering(text, closeness, document, sentence.start, sentence.end)
 

@@ -39,9 +39,9 @@ def follow_ups(survey: Survey, stems: WordStemmer) -> tuple[Query, ...]:
 
 
 def _new(queries: Iterable[Query], notebook: Notebook, stems: WordStemmer) -> Iterator[Query]:
-    asked = {frozenset(stems.of(query.text)) for query in notebook.queries}
+    asked = {frozenset(stems.content_stems(query.text)) for query in notebook.queries}
     for query in queries:
-        meaning = frozenset(stems.of(query.text))
+        meaning = frozenset(stems.content_stems(query.text))
         if meaning and meaning not in asked:
             asked.add(meaning)
             yield query

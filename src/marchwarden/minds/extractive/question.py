@@ -84,10 +84,10 @@ class Question:
 
 
 def understood(text: str, stems: WordStemmer) -> Question:
-    ordered = stems.of(text) or stems.of_everything(text)
+    ordered = stems.content_stems(text) or stems.all_stems(text)
     distinct = frozenset(ordered)
-    key = frozenset(stem for phrase in key_phrases(text) for stem in stems.of(phrase)) & distinct
-    light = frozenset(stem for word in words(text) if word in _FILLER for stem in stems.of(word)) - key
+    key = frozenset(stem for phrase in key_phrases(text) for stem in stems.content_stems(phrase)) & distinct
+    light = frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word)) - key
     return Question(
         text=text,
         stems=tuple(dict.fromkeys(ordered)),

@@ -65,7 +65,7 @@ class Statement:
 def statements(notebook: Notebook, passages: Iterable[Passage], stems: WordStemmer) -> list[Statement]:
     """Everything in the passages that states something, in reading order."""
     echo, openings = _echo(notebook.question), _openings(notebook)
-    asked = frozenset(stems.of(notebook.question))
+    asked = frozenset(stems.content_stems(notebook.question))
     pages: dict[int, _Page] = {}
     found: list[Statement] = []
     for passage in passages:
@@ -104,8 +104,10 @@ def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str
     return _Page(
         document=document,
         opening=opening,
-        title=frozenset(stems.of(document.title)),
-        first_lines=frozenset(stems.of(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])),
+        title=frozenset(stems.content_stems(document.title)),
+        first_lines=frozenset(
+            stems.content_stems(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])
+        ),
         known=abbreviations(document.text, asked, stems),
         rows=Rows(notebook, at),
         lists=Lists(notebook, at, stems),
@@ -116,20 +118,20 @@ def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str
 def _in_passage(
     notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, echo: re.Pattern[str]
 ) -> Iterator[Statement]:
-    topic = page.title | frozenset(stems.of(passage.heading))
+    topic = page.title | frozenset(stems.content_stems(passage.heading))
     body = echo.sub(" ", notebook.text_of(passage))
-    around = Counter(spelled_out(stems.of(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
+    around = Counter(spelled_out(stems.content_stems(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
     for sentence in passage.sentences:
         composed = page.said(sentence)
         text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))
         is_statement = not is_injection(text) if composed else page.states(sentence, text)
         if is_statement:
-            own = spelled_out(stems.of(echo.sub(" ", text)), page.known)
+            own = spelled_out(stems.content_stems(echo.sub(" ", text)), page.known)
             yield Statement(
                 evidence=sentence.id,
                 text=text,
                 stems=own,
-                told=SentenceContent(frozenset(own), frozenset(stems.of_names(text))),
+                told=SentenceContent(frozenset(own), frozenset(stems.name_stems(text))),
                 around=around if around.keys() >= set(own) else around | Counter(own),
                 title=page.title,
                 topic=topic,

@@ -109,7 +109,7 @@ def focus(notebook: Notebook) -> str:
 def _rarity(notebook: Notebook, stems: WordStemmer) -> Rarity:
     """Long documents are sampled evenly: a rarity needs no exact count."""
     step = max(1, -(-len(notebook.passages) // SAMPLE))
-    return Rarity(frozenset(stems.of(notebook.text_of(passage))) for passage in notebook.passages[::step])
+    return Rarity(frozenset(stems.content_stems(notebook.text_of(passage))) for passage in notebook.passages[::step])
 
 
 def _best(overall: ScoredStatement, *by_aspect: ScoredStatement) -> ScoredStatement:

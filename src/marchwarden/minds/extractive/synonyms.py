@@ -42,4 +42,4 @@ def goes_through_another(asked: Iterable[str], stems: WordStemmer) -> bool:
 
 
 def _groups(stems: WordStemmer) -> list[frozenset[str]]:
-    return [frozenset(stems.of(" ".join(group))) for group in _GROUPS]
+    return [frozenset(stems.content_stems(" ".join(group))) for group in _GROUPS]

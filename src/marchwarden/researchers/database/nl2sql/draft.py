@@ -74,7 +74,7 @@ class QueryDraft:
         return slot
 
     def stems_of(self, slot: int) -> tuple[str, ...]:
-        return self.meanings.stems.of_everything(self.sketch.slots[slot].text)
+        return self.meanings.stems.all_stems(self.sketch.slots[slot].text)
 
     def add_implied_measure(self, hint: str, text: str, thing: int) -> int | None:
         """Add a measure that the question does not name: "longest" implies a length. None if no column fits."""

@@ -242,7 +242,7 @@ class MeaningIndex:
         return self._key("".join(key))
 
     def _key(self, text: str) -> Key:
-        return self.stems.of_everything(folded(text))
+        return self.stems.all_stems(folded(text))
 
 
 def _is_written_number(column: Column) -> bool:

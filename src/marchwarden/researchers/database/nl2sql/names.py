@@ -144,7 +144,7 @@ class SchemaNames:
         return self._keys[name]
 
     def _stem(self, word: str) -> str:
-        return "".join(self._stems.of_everything(word)) or word
+        return "".join(self._stems.all_stems(word)) or word
 
 
 def _shared_prefix(keys: list[Key]) -> int:
