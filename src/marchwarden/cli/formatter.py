@@ -16,8 +16,7 @@ from marchwarden.audit.recheck import SourceCheck, SourceStatus, StatementStatus
 from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.storage.trace import TraceEntry
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line, printable
+from marchwarden.text.sanitize import one_line, pluralize, printable
 
 if TYPE_CHECKING:
     from marchwarden.orchestrator.external import Health

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from marchwarden.logs.setup import speaks_on_stderr
 from marchwarden.protocols import Progress
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 LEAD = ""
 """Key of the researcher that was asked. Researchers it dispatches have names."""

@@ -21,7 +21,7 @@ from marchwarden.loop.run import ResearchRun
 from marchwarden.protocols import Mind, ProgressSink, Source
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
-from marchwarden.text.plural import pluralize
+from marchwarden.text.sanitize import pluralize
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from marchwarden.reports.bundle import Bundle, citations_found_by
 from marchwarden.reports.html import Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, PRIORITIES
 from marchwarden.reports.svg import meter
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 _LONGEST = 600
 

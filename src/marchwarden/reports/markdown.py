@@ -10,8 +10,7 @@ from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText, cit
 from marchwarden.reports.confidence_view import factor_effects
 from marchwarden.reports.html import http_address
 from marchwarden.reports.labels import GAPS, band, day, moment, seconds
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import printable
+from marchwarden.text.sanitize import pluralize, printable
 
 _SYNTAX: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"^(\d*)([#+=.)-])")

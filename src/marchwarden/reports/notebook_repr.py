@@ -10,8 +10,7 @@ from typing import Final
 from marchwarden.contract import Citation, ResearchResult
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, band
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 _MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 

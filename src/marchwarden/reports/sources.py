@@ -9,8 +9,7 @@ from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText
 from marchwarden.reports.excerpts import split_by_citations, window
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import day, moment
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 _LONGEST_TEXT: Final = 60_000
 _ALL_TEXTS: Final = 900_000

@@ -14,7 +14,7 @@ from marchwarden.audit.costs import expenses
 from marchwarden.audit.prices import Prices
 from marchwarden.reports.bundle import Bundle, ReportMember, ReportRun
 from marchwarden.storage.trace import Json, TraceEntry
-from marchwarden.text.plural import pluralize
+from marchwarden.text.sanitize import pluralize
 
 _CONCURRENT: Final = frozenset({"search", "fetch", "dispatch"})
 _HIDDEN: Final = frozenset({"start", "notices", "send"})

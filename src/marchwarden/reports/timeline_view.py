@@ -6,8 +6,7 @@ from marchwarden.reports.html import Markup, element
 from marchwarden.reports.labels import dollars, seconds
 from marchwarden.reports.svg import span
 from marchwarden.reports.timeline import Step, Timeline
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 _SHOWN = 200
 """Steps shown per run; a trace can hold many more."""

@@ -1,6 +1,6 @@
 """Remove characters that could affect a terminal, a reader or a parser: control, bidirectional and tag characters.
 
-All other characters stay unchanged: no Unicode normalisation, no replaced quotation marks.
+All other characters stay unchanged: no Unicode normalisation, no replaced quotation marks. Also formats counts.
 """
 
 import json
@@ -51,3 +51,8 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
+
+
+def pluralize(number: int, one: str, many: str = "") -> str:
+    """Format a number with its noun: `1 source`, `2 sources`, `1,200 queries`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -125,7 +125,7 @@ def _deleted(body: ArchivedFile) -> bool:
 
 
 def _summarize(found: ArchiveUsage, deleted: list[ArchivedFile], *, asked: bool) -> str:
-    from marchwarden.text.plural import pluralize
+    from marchwarden.text.sanitize import pluralize
 
     lines = [f"{pluralize(found.bodies, 'file')}, {_size(found.size)}, from {pluralize(found.runs, 'run')}"]
     if not found.unneeded:

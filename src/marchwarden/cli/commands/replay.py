@@ -89,7 +89,7 @@ def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
     elif done.differences:
         click.echo(f"different: {', '.join(done.differences)}")
     else:
-        from marchwarden.text.plural import pluralize
+        from marchwarden.text.sanitize import pluralize
 
         cited = pluralize(len(done.result.citations), "citation")
         click.echo(f"identical: {cited}, confidence {done.result.confidence}")

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from marchwarden.audit.catalog import RunSummary
 from marchwarden.reports.html import Markup, http_address, joined
 from marchwarden.reports.labels import seconds
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 from marchwarden.ui.compare import Change, Comparison, Piece, SourceChange, Standing
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading, when

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from marchwarden.audit.costs import Expense, Sum, sum_by, total
 from marchwarden.reports.html import Markup
-from marchwarden.text.plural import pluralize
+from marchwarden.text.sanitize import pluralize
 from marchwarden.ui.bar_chart import Bar, bars
 from marchwarden.ui.daily_costs import Day
 from marchwarden.ui.html import element, link

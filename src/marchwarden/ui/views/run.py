@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from marchwarden.audit.catalog import RunSummary
 from marchwarden.audit.verify import Check
 from marchwarden.reports.html import Content, Markup
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import button, document, heading
 from marchwarden.ui.views.runs import facts

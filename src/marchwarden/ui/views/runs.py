@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from marchwarden.audit.catalog import RunSummary
 from marchwarden.reports.html import Content, Markup, joined
 from marchwarden.reports.labels import seconds
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading, when
 
