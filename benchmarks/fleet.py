@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.cli.in_process import bare_environment
 from tests.temporal.engine import Hand, Server, running, temporal
 from tests.temporal.questions import written
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
 QUESTIONS = 48
@@ -31,7 +31,7 @@ def build_environ(world: World, home: Path) -> Mapping[str, str]:
     return {
         **bare_environment(),
         **world.environ(),
-        **world.models.environ("anthropic", Orders(latency=MODEL_SEC)),
+        **world.models.environ("anthropic", ModelOptions(latency=MODEL_SEC)),
         "MARCHWARDEN_HOME": str(home),
     }
 

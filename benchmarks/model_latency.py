@@ -24,7 +24,7 @@ import anyio
 from marchwarden.fetching import FetchSettings
 from marchwarden.minds.select import select_mind
 from marchwarden.researchers.web import WebResearcher
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.pages import QUESTION, SITES
 from tests.world.server import Request
 from tests.world.world import World
@@ -63,7 +63,7 @@ def polite_waits(requests: Sequence[Request]) -> float:
 
 async def ask_question(world: World, question: str, folder: Path) -> Run:
     before = len(world.requests)
-    environ = {**world.environ(), **world.models.environ(MODEL, Orders(latency=LATENCY, run=folder.name))}
+    environ = {**world.environ(), **world.models.environ(MODEL, ModelOptions(latency=LATENCY, run=folder.name))}
     researcher = WebResearcher(environ, mind=select_mind(None, environ), trace_dir=folder)
     began = time.perf_counter()
     result = await researcher.research(question)

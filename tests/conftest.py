@@ -1,4 +1,4 @@
-"""What every test shares."""
+"""Fixtures and settings of all tests."""
 
 import pytest
 from hypothesis import settings
@@ -7,7 +7,7 @@ from tests.world.fixtures import named_world, world
 
 __all__ = ["anyio_backend", "named_world", "world"]
 
-# How long an example takes says something about the machine, and nothing about what is tested.
+# The duration of a Hypothesis example depends on the machine, not on the code.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 

@@ -1,4 +1,4 @@
-"""One run on a disk that takes no file beyond so many bytes. `python -m tests.filling FOLDER BYTES`."""
+"""One run with a limited file size, as on a full disk. `python -m tests.filling FOLDER BYTES`."""
 
 import resource
 import sys

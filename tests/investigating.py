@@ -1,4 +1,4 @@
-"""An investigator over the memory world, built the same way in every test."""
+"""An investigator over the in-memory source."""
 
 from pathlib import Path
 
@@ -20,12 +20,12 @@ def an_investigator(
     return Investigator(source or MemorySource(), mind or embedded, store=Store(folder), fallback=embedded, pace=pace)
 
 
-def cut_otherwise(store: Store, trace_id: str, keep: int | None = None) -> None:
-    """A trace as a version would have left it that cuts texts at other places, up to so many lines."""
+def change_numbering(store: Store, trace_id: str, keep: int | None = None) -> None:
+    """Rewrite a trace as if written by a version that splits texts differently. Keeps the first `keep` lines."""
     path, entries = store.path(trace_id), store.chain(trace_id).entries
     path.unlink()
     journal = Journal.begin(path, trace_id)
     for entry in entries[:keep]:
-        numbered = {"numbering": digest(b"other sentences")} if entry.fields.get("numbering") else {}
-        journal.append(entry.action, entry.decision, {**entry.fields, **numbered})
+        changed = {"numbering": digest(b"other sentences")} if entry.fields.get("numbering") else {}
+        journal.append(entry.action, entry.decision, {**entry.fields, **changed})
     journal.close()

@@ -1,7 +1,7 @@
-"""Whole runs drawn at random, held against the service's own log. `python -m tests.overspending FOLDER TIMES [SEED]`.
+"""Compare random runs with the log of the model service. `python -m tests.overspending FOLDER TIMES [SEED]`.
 
-Every personality, fault, service, depth, limit and size of library may meet every other. What a run left undone for its
-budget is read from its trace, not from what it says of itself.
+Combines personalities, faults, services, depths, limits and library sizes at random. What a run left undone because of
+its budget is read from its trace, not from its result.
 """
 
 import json
@@ -22,35 +22,35 @@ from marchwarden.minds.select import select_mind
 from marchwarden.storage.store import Store
 from marchwarden.storage.trace import TraceEntry
 from tests.investigating import QUESTION, an_investigator
-from tests.world.memory import SHELF, MemorySource, note
-from tests.world.model_orders import Orders
+from tests.world.memory import DOCUMENTS, MemorySource, note
+from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
 SERVICES: Final = ("anthropic", "openai")
-AT_ONCE: Final = 16
+CONCURRENCY: Final = 16
 SEED: Final = 1931
 _PASSAGE: Final = re.compile(r"^(p\d+)\.s\d+ ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run to be had: who answers it, with what trouble, over which library and within which limits."""
+    """The parameters of a run: model, fault, library and limits."""
 
     service: str
-    orders: Orders
+    orders: ModelOptions
     limits: ResearchConstraints
     depth: Depth = Depth.BALANCED
-    documents: Sequence[Document] = SHELF
+    documents: Sequence[Document] = DOCUMENTS
 
     @property
     def name(self) -> str:
-        """What the service's log knows it by."""
+        """The name of the run in the service's log."""
         return self.orders.run
 
 
 @dataclass(frozen=True)
-class Landed:
-    """A run that was had. `billed` and `calls` are the service's, `undone` is what its trace shows."""
+class CompletedRun:
+    """A completed run. `billed` and `calls` come from the service's log, `undone` from the trace."""
 
     run: Run
     result: ResearchResult
@@ -68,23 +68,23 @@ class Landed:
 
     @property
     def unbooked(self) -> bool:
-        """Booked may be more than billed: a request lost on the way is paid for as if it had been answered."""
+        """Booked tokens may exceed billed tokens: a lost request is charged as if it had been answered."""
         return self.result.cost_metadata.tokens_used < self.billed
 
     @property
     def misreported(self) -> bool:
-        told = any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in self.result.gaps)
-        return not self.exhausted == told == bool(self.undone)
+        reported = any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in self.result.gaps)
+        return not self.exhausted == reported == bool(self.undone)
 
 
-async def all_landed(world: World, folder: Path, runs: Iterable[Run]) -> list[Landed]:
-    """Every run, a few at a time."""
-    found: list[Landed] = []
-    limiter = anyio.CapacityLimiter(AT_ONCE)
+async def run_all(world: World, folder: Path, runs: Iterable[Run]) -> list[CompletedRun]:
+    """Run all, a few at the same time."""
+    found: list[CompletedRun] = []
+    limiter = anyio.CapacityLimiter(CONCURRENCY)
 
     async def one(run: Run) -> None:
         async with limiter:
-            found.append(await landed(world, folder, run))
+            found.append(await run_one(world, folder, run))
 
     async with anyio.create_task_group() as group:
         for run in runs:
@@ -92,16 +92,18 @@ async def all_landed(world: World, folder: Path, runs: Iterable[Run]) -> list[La
     return found
 
 
-async def landed(world: World, folder: Path, run: Run) -> Landed:
+async def run_one(world: World, folder: Path, run: Run) -> CompletedRun:
     mind = select_mind(None, world.models.environ(run.service, run.orders))
     investigator = an_investigator(folder, mind=mind, source=MemorySource(run.documents))
     result = await investigator.research(QUESTION, depth=run.depth, constraints=run.limits)
-    left = tuple(undone(investigator.store, result.trace_id))
-    return Landed(run, result, world.model_log.billed(run.name), len(world.model_log.calls(run.name)), left)
+    undone_steps = tuple(undone(investigator.store, result.trace_id))
+    return CompletedRun(
+        run, result, world.model_log.billed(run.name), len(world.model_log.calls(run.name)), undone_steps
+    )
 
 
 def undone(store: Store, trace_id: str) -> Iterator[str]:
-    """What a trace shows to be left undone for want of tokens, sources, rounds or time."""
+    """What the trace shows as left undone for lack of tokens, sources, rounds or time."""
     entries = store.chain(trace_id).entries
     for entry in entries:
         match entry.fields.get("error"):
@@ -128,19 +130,19 @@ def _outcome(entry: TraceEntry) -> dict[str, object]:
 
 
 def _wants_more(reading: TraceEntry, entries: Sequence[TraceEntry], store: Store) -> bool:
-    """Not satisfied, and with something to go on with: a new search, or passages it was not shown."""
-    said = reading.fields["result"]
-    assert isinstance(said, dict)
+    """Whether the mind was not satisfied and could have continued with a new search or unread passages."""
+    reading_result = reading.fields["result"]
+    assert isinstance(reading_result, dict)
     asked = {entry.fields["key"] for entry in entries if entry.action == "search"}
-    searches = [query["text"] for query in said["follow_ups"] if query["text"].strip() not in asked]
+    searches = [query["text"] for query in reading_result["follow_ups"] if query["text"].strip() not in asked]
     listed, waiting = (int(number) for number in re.findall(r"\d+", reading.decision))
     exchange = reading.fields.get("exchange")
     shown = listed if not exchange else min(_shown(store.archive.load(str(exchange))), listed)
-    return not said["satisfied"] and bool(searches or waiting or listed - shown)
+    return not reading_result["satisfied"] and bool(searches or waiting or listed - shown)
 
 
 def _shown(exchange: bytes) -> int:
-    """How many passages the model was shown, by what was sent to it."""
+    """The number of passages in the prompt sent to the model."""
     sent = json.loads(exchange)["attempts"][0]["asked"].rpartition("Documents:\n")[2]
     return len(set(_PASSAGE.findall(sent)))
 
@@ -157,14 +159,16 @@ def _number(value: object) -> int:
     return value
 
 
-def drawn(world: World, times: int, chance: random.Random) -> Iterator[Run]:
-    """Troubles come from the first request on or later, once or for ever, on top of any personality."""
+def random_runs(world: World, times: int, chance: random.Random) -> Iterator[Run]:
+    """Draw random runs. Faults start at the first request or later, once or always, with any personality."""
     personalities = sorted(set(world.models.personalities) - {"scripted"})
     for number in range(times):
         name = f"drawn-{number}"
         trouble = chance.choice(["", *sorted(world.models.faults)]) if chance.random() < 0.8 else ""
         personality = chance.choice(personalities)
-        orders = Orders(personality, trouble, chance.choice((0, 0, 1, 2, 3)), chance.choice((0, 0, 1, 2)), run=name)
+        orders = ModelOptions(
+            personality, trouble, chance.choice((0, 0, 1, 2, 3)), chance.choice((0, 0, 1, 2)), run=name
+        )
         limits = ResearchConstraints(
             token_budget=round(math.exp(chance.uniform(math.log(1_000), math.log(60_000)))),
             max_iterations=chance.randint(1, 4),
@@ -176,35 +180,36 @@ def drawn(world: World, times: int, chance: random.Random) -> Iterator[Run]:
 
 
 def a_library(chance: random.Random) -> Sequence[Document]:
-    """The usual shelf, and up to a dozen chronicles, some of them far longer than a small budget can read."""
+    """The usual documents and up to twelve chronicles, some far too long for a small budget."""
     years = range(1932, 1932 + chance.choice((0, 0, 3, 12)))
     longest = chance.choice((3, 40))
-    return (*SHELF, *(_chronicle(year, chance.randint(1, longest), chance) for year in years))
+    return (*DOCUMENTS, *(_chronicle(year, chance.randint(1, longest), chance) for year in years))
 
 
 def _chronicle(year: int, paragraphs: int, chance: random.Random) -> Document:
     works = ("the deck of the bridge was repaired", "the toll was raised", "a flood reached the eastern pier")
-    told = [
+    reported = [
         f"In {year} {chance.choice(works)}, {number} years after the Alder Bridge was opened. The engineer paid "
         f"{chance.randint(100, 90_000)} crowns for it, and said who was to open the bridge again."
         for number in range(1, paragraphs + 1)
     ]
-    return note(f"{year}.md", "\n\n".join([f"# The Alder Bridge in {year}", *told]), f"The Alder Bridge in {year}")
+    return note(f"{year}.md", "\n\n".join([f"# The Alder Bridge in {year}", *reported]), f"The Alder Bridge in {year}")
 
 
 def main() -> None:
     folder, times = Path(sys.argv[1]), int(sys.argv[2])
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else SEED)
     with World() as world:
-        runs = anyio.run(all_landed, world, folder, [*drawn(world, times, chance)])
+        runs = anyio.run(run_all, world, folder, [*random_runs(world, times, chance)])
     for each in runs:
         if each.overspent or each.unbooked or each.misreported:
             print(each.run.name, each.run.service, each.run.orders, each.run.limits, each.undone)
             print("   ", each.billed, each.result.cost_metadata, [gap.detail for gap in each.result.gaps])
-    met = sum(each.exhausted for each in runs)
+    exhausted_runs = sum(each.exhausted for each in runs)
     print(f"{sum(each.calls for each in runs)} requests, {sum(each.billed for each in runs)} tokens billed")
     print(
-        f"{times} runs, {len(runs)} landed, {met} short of budget, {sum(each.overspent for each in runs)} overspent, "
+        f"{times} runs, {len(runs)} completed, {exhausted_runs} short of budget, "
+        f"{sum(each.overspent for each in runs)} overspent, "
         f"{sum(each.unbooked for each in runs)} unbooked, {sum(each.misreported for each in runs)} misreported"
     )
 

@@ -1,4 +1,4 @@
-"""Runs that cite what they are told to, and a source that has changed since."""
+"""Runs with given citations, and a source that has changed since."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ async def a_run(
     opening: RunHeader = OPENING,
     found_by: Mapping[str, str] | None = None,
 ) -> RunRecord:
-    """A finished run that cites each document by one excerpt, or as a whole. `found_by` names researchers by place."""
+    """A finished run that cites each document by an excerpt or completely. `found_by` maps locators to researchers."""
     store = Store(folder)
     record = store.begin(opening)
     quoted = excerpts or [document.text for document in documents]
@@ -70,23 +70,23 @@ async def a_run(
 
 
 @dataclass
-class Later(MemorySource):
-    """The source as it is today: `now` says what is found at a place. It counts how many ask at once."""
+class ChangedSource(MemorySource):
+    """The source as it is today: `now` maps locators to documents. Counts concurrent fetches."""
 
     now: Mapping[str, Document | SourceError] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     remarks_on: Mapping[str, str] = field(default_factory=dict)
-    asking: int = 0
-    most_at_once: int = 0
+    active: int = 0
+    max_concurrent: int = 0
 
     async def fetch(self, hit: Hit) -> Document:
         self.calls.append(hit.locator)
-        self.asking += 1
-        self.most_at_once = max(self.most_at_once, self.asking)
+        self.active += 1
+        self.max_concurrent = max(self.max_concurrent, self.active)
         try:
             await anyio.sleep(self.slow.get(hit.locator, 0))
         finally:
-            self.asking -= 1
+            self.active -= 1
         if hit.locator in self.remarks_on:
             self.remarks.append(self.remarks_on[hit.locator])
         found = self.now[hit.locator]

@@ -22,7 +22,7 @@ from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
-from tests.validating import OPENING, Later, a_run
+from tests.validating import OPENING, ChangedSource, a_run
 from tests.world.memory import BRIDGE, COOKING, FERRIS, note
 from tests.world.world import World
 
@@ -205,19 +205,19 @@ async def test_time_limits_apply_per_document_and_in_total(tmp_path: Path):
 
 async def test_concurrent_fetches_are_limited(tmp_path: Path):
     documents = [note(f"{number}.md", f"Note {number}.") for number in range(12)]
-    later = Later(now={each.locator: each for each in documents})
+    later = ChangedSource(now={each.locator: each for each in documents})
     visits = await recheck_sources(await a_run(tmp_path, *documents), lambda _: later)
-    assert (later.most_at_once, len(visits), {visit.standing for visit in visits}) == (4, 12, {SourceStatus.ALIVE})
+    assert (later.max_concurrent, len(visits), {visit.standing for visit in visits}) == (4, 12, {SourceStatus.ALIVE})
     assert [visit.citations for visit in visits] == [(number,) for number in range(1, 13)]
 
 
 async def test_missing_and_removed_sources_are_distinguished(tmp_path: Path):
     record = await a_run(tmp_path, BRIDGE)
 
-    def nobody(_citation: object) -> Later:
+    def nobody(_citation: object) -> ChangedSource:
         raise InvalidInput("a researcher unknown here: 'oracle'")
 
-    def no_longer(_citation: object) -> Later:
+    def no_longer(_citation: object) -> ChangedSource:
         raise SourceError("there is no library any more", GapCategory.SOURCE_NOT_FOUND)
 
     (unknown,), (gone,) = await recheck_sources(record, nobody), await recheck_sources(record, no_longer)
@@ -239,7 +239,7 @@ async def test_a_run_without_a_result_cannot_be_rechecked(tmp_path: Path):
     begun = store.begin(OPENING)
     begun.close()
     with pytest.raises(MalformedTrace, match="resume"):
-        await recheck_sources(store.reread(begun.trace_id), lambda _: Later())
+        await recheck_sources(store.reread(begun.trace_id), lambda _: ChangedSource())
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

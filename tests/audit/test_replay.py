@@ -9,7 +9,7 @@ from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, Sou
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.storage.store import Store
-from tests.investigating import QUESTION, an_investigator, cut_otherwise
+from tests.investigating import QUESTION, an_investigator, change_numbering
 from tests.world.memory import MemorySource
 
 
@@ -31,7 +31,7 @@ async def test_a_model_run_is_replayed_from_its_recorded_outputs(tmp_path):
 async def test_a_model_run_diverges_if_texts_are_now_split_differently(tmp_path):
     draft = Draft((Claim("The Alder Bridge was opened in 1931 by the engineer Maud Ferris.", ("p1.s2",)),), 0.9)
     result = await an_investigator(tmp_path, mind=ScriptedMind(None, (), Thought(draft, 9))).research(QUESTION)
-    cut_otherwise(Store(tmp_path), result.trace_id)
+    change_numbering(Store(tmp_path), result.trace_id)
     with pytest.raises(ReplayDiverged, match="ask the question again"):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.pages import QUESTION
 from tests.world.world import World
 
@@ -49,7 +49,7 @@ def test_a_mind_that_cannot_serve_is_refused_in_one_line(run, folder, mind, expe
 
 
 def test_a_dead_model_leaves_the_answer_to_the_embedded_mind_and_the_bill_is_shown(run, folder, world: World):
-    environ = world.models.environ("anthropic", Orders(trouble="503"))
+    environ = world.models.environ("anthropic", ModelOptions(trouble="503"))
     done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--verbose", **environ)
     assert done.returncode == 0, done.stderr
     assert "1931" in done.stdout

@@ -17,7 +17,7 @@ def test_a_question_that_needs_three_pages_is_answered_from_them_over_mcp_and_pr
     assert len(set(said) & {*ANSWERED_BY, "copy", "entry-bridge"}) >= 3
     assert run("verify", result["trace_id"]).returncode == 0
     assert "identical" in run("replay", result["trace_id"], "--rerun").stdout
-    assert world.trespasses == 0
+    assert world.trap_connections == 0
 
 
 def each_cited(world: World, key: str, citation: dict[str, str]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from marchwarden.audit.replay import differences
 from marchwarden.errors import MalformedTrace, ReplayDiverged
 from marchwarden.storage.store import Store
-from tests.investigating import QUESTION, an_investigator, cut_otherwise
+from tests.investigating import QUESTION, an_investigator, change_numbering
 from tests.world.memory import MemorySource
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ async def test_a_run_cut_at_any_line_resumes_to_the_same_result(tmp_path):
 
 async def test_a_run_with_another_splitter_version_is_not_resumed(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
-    cut_otherwise(Store(tmp_path), result.trace_id, keep=-1)
+    change_numbering(Store(tmp_path), result.trace_id, keep=-1)
     with pytest.raises(ReplayDiverged, match="other sentences"):
         await an_investigator(tmp_path).resume(result.trace_id)
 

@@ -25,9 +25,9 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
 from tests.temporal.engine import Hand, Server, running
 from tests.temporal.questions import written
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.pages import SITES
-from tests.world.searching import OWN_ADDRESSES
+from tests.world.search import OWN_ADDRESSES
 from tests.world.server import Request
 from tests.world.world import World
 
@@ -66,7 +66,7 @@ class Stage:
         return {
             **bare_environment(),
             **self.world.environ(trouble=OWN_ADDRESSES),
-            **self.world.models.environ("anthropic", Orders(latency=LATENCY, run=run)),
+            **self.world.models.environ("anthropic", ModelOptions(latency=LATENCY, run=run)),
             "MARCHWARDEN_HOME": str(self.folder / home),
         }
 

@@ -19,7 +19,7 @@ from tests.temporal.engine import SPENDING
 from tests.temporal.hands import batch, environ, hands
 from tests.temporal.questions import LIMITS as FEW
 from tests.temporal.questions import question, written
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 
 pytest.importorskip("temporalio", reason="the client of Temporal is not installed: pip install 'marchwarden[temporal]'")
 
@@ -111,7 +111,7 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
 
 
 async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_answered(tmp_path, server, world):
-    asking = {**world.models.environ("anthropic", Orders(run="spending")), "MARCHWARDEN_MODEL": MODEL}
+    asking = {**world.models.environ("anthropic", ModelOptions(run="spending")), "MARCHWARDEN_MODEL": MODEL}
     settings = Settings.from_environ(environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=SPENDING, **asking), "")
     client = await TemporalConnection.from_environ(server.address, settings.environ).connect()
     store = Store(settings.trace_dir)

@@ -1,18 +1,18 @@
-"""Anthropic's Messages API as it speaks on the wire: `POST /v1/messages`, whole or as a stream of events."""
+"""Anthropic's Messages API: `POST /v1/messages`, with or without streaming."""
 
 import json
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from tests.world.model_service import Unreadable
-from tests.world.models import Answer, Ask, Bill, Turn, tokens
-from tests.world.searching import answered
+from tests.world.model_service import InvalidRequest
+from tests.world.models import Bill, MessageText, ModelAnswer, ModelRequest, tokens
+from tests.world.search import json_reply
 from tests.world.server import Reply, Request
 
 MODELS: Final = ("claude-sonnet-4-6", "claude-opus-4-6", "claude-haiku-4-5", "claude-sonnet-4-5")
-LEAST_KEPT: Final = 1024
-"""Shorter beginnings of prompts are not cached, however they are marked."""
+MIN_CACHED_TOKENS: Final = 1024
+"""Shorter prompt prefixes are not cached, even if marked."""
 REQUEST_ID: Final = "req_011world"
 STOPS: Final = {
     "end": "end_turn",
@@ -39,32 +39,32 @@ REFUSALS: Final = {
 _STREAM: Final = ("Content-Type", "text/event-stream; charset=utf-8")
 
 
-class _Read(BaseModel):
+class _LenientModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Block(_Read):
+class Block(_LenientModel):
     type: str
     text: str = ""
     cache_control: dict[str, JsonValue] | None = None
 
 
-class Message(_Read):
+class Message(_LenientModel):
     role: str = Field(pattern="^(user|assistant)$")
     content: str | list[Block]
 
 
-class Format(_Read):
+class Format(_LenientModel):
     type: str = Field(pattern="^json_schema$")
     wanted: dict[str, JsonValue] = Field(alias="schema")
 
 
-class OutputConfig(_Read):
+class OutputConfig(_LenientModel):
     format: Format | None = None
 
 
-class Asked(_Read):
-    """The body of a request, as far as this server understands it. Tools are not."""
+class RequestBody(_LenientModel):
+    """The supported part of a request body. Tools are not supported."""
 
     model: str
     max_tokens: int = Field(ge=1)
@@ -74,7 +74,7 @@ class Asked(_Read):
     output_config: OutputConfig | None = None
     output_format: Format | None = None
 
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[MessageText, ...]:
         said = [("system", self.system), *((message.role, message.content) for message in self.messages)]
         return tuple(turn for role, content in said for turn in _turns(role, content))
 
@@ -82,70 +82,72 @@ class Asked(_Read):
         return self.output_config.format if self.output_config and self.output_config.format else self.output_format
 
 
-def _turns(role: str, content: str | list[Block]) -> list[Turn]:
+def _turns(role: str, content: str | list[Block]) -> list[MessageText]:
     if isinstance(content, str):
-        return [Turn(role, content)] if content else []
-    return [Turn(role, block.text, block.cache_control is not None) for block in content if block.type == "text"]
+        return [MessageText(role, content)] if content else []
+    return [MessageText(role, block.text, block.cache_control is not None) for block in content if block.type == "text"]
 
 
 class Anthropic:
-    """The dialect: how the service reads, refuses, bills and answers."""
+    """The dialect of the Anthropic API."""
 
     name = "anthropic"
 
     def key(self, request: Request) -> str:
-        """Older clients name the key, newer ones bear it."""
+        """Older clients send `x-api-key`, newer ones a bearer token."""
         return request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
 
-    def aside(self, request: Request, path: str) -> Reply | None:
+    def other_reply(self, request: Request, path: str) -> Reply | None:
         if path != "/v1/messages":
-            return self.refused(404)
-        return self.refused(405) if request.method != "POST" else None
+            return self.error_reply(404)
+        return self.error_reply(405) if request.method != "POST" else None
 
-    def understood(self, request: Request) -> Ask:
+    def parse_request(self, request: Request) -> ModelRequest:
         if "anthropic-version" not in request.headers:
-            raise Unreadable
+            raise InvalidRequest
         try:
-            asked = Asked.model_validate_json(request.body)
+            asked = RequestBody.model_validate_json(request.body)
         except ValidationError as error:
-            raise Unreadable from error
+            raise InvalidRequest from error
         wanted = asked.format()
         schema = wanted.wanted if wanted else None
         written = json.dumps(schema, separators=(",", ":")) if schema else ""
-        return Ask(asked.model, asked.turns(), asked.max_tokens, schema, written, asked.stream, self.key(request))
+        return ModelRequest(
+            asked.model, asked.turns(), asked.max_tokens, schema, written, asked.stream, self.key(request)
+        )
 
     def serves(self, model: str) -> bool:
         return model in MODELS
 
-    def billed(self, ask: Ask, output: int, kept: set[tuple[str, str]], run: str) -> Bill:
-        """What is marked is written into the cache the first time and read from it afterwards."""
-        beginning = ask.cacheable()
+    def bill(self, ask: ModelRequest, output: int, cached: set[tuple[str, str]], run: str) -> Bill:
+        """A marked prefix is written to the cache the first time and read from it afterwards."""
+        beginning = ask.cached_prefix()
         size = tokens(beginning)
-        if size < LEAST_KEPT:
+        if size < MIN_CACHED_TOKENS:
             return Bill(ask.size(), output)
-        known = (run, beginning) in kept
-        kept.add((run, beginning))
+        known = (run, beginning) in cached
+        cached.add((run, beginning))
         rest = ask.size() - size
         return Bill(rest, output, cache_read=size) if known else Bill(rest, output, cache_write=size)
 
-    def refused(self, status: int, *headers: tuple[str, str]) -> Reply:
+    def error_reply(self, status: int, *headers: tuple[str, str]) -> Reply:
         kind, message = REFUSALS[status]
         error = {"type": "error", "error": {"type": kind, "message": message}, "request_id": REQUEST_ID}
-        return answered(error, status, ("request-id", REQUEST_ID), *headers)
+        return json_reply(error, status, ("request-id", REQUEST_ID), *headers)
 
-    def answered(self, ask: Ask, answer: Answer, bill: Bill) -> Reply:
+    def answer_reply(self, ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> Reply:
         if ask.streamed:
             return Reply(200, _events(ask, answer, bill), (_STREAM, ("request-id", REQUEST_ID)))
         content = [{"type": "text", "text": answer.text}] if answer.text else []
         message = {**_message(ask), "content": content, **_stop(answer), "usage": _usage(bill)}
-        return answered(message, 200, ("request-id", REQUEST_ID))
+        return json_reply(message, 200, ("request-id", REQUEST_ID))
 
 
-def _message(ask: Ask) -> dict[str, object]:
+def _message(ask: ModelRequest) -> dict[str, object]:
     return {"id": "msg_01world", "type": "message", "role": "assistant", "model": ask.model}
 
 
-def _stop(answer: Answer) -> dict[str, object]:
+def _stop(answer: ModelAnswer) -> dict[str, object]:
     refused = answer.stop in ("refusal", "filtered")
     details = {"type": "refusal", "category": None, "explanation": answer.text or None} if refused else None
     return {"stop_reason": STOPS[answer.stop], "stop_sequence": None, "stop_details": details}
@@ -162,12 +164,12 @@ def _usage(bill: Bill) -> dict[str, object]:
     }
 
 
-def _events(ask: Ask, answer: Answer, bill: Bill) -> bytes:
-    begun = {**_message(ask), "content": [], "stop_reason": None, "stop_sequence": None}
+def _events(ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> bytes:
+    start = {**_message(ask), "content": [], "stop_reason": None, "stop_sequence": None}
     usage = _usage(bill)
     pieces = [answer.text[at : at + 40] for at in range(0, len(answer.text), 40)]
     events: list[dict[str, object]] = [
-        {"type": "message_start", "message": {**begun, "usage": {**usage, "output_tokens": 1}}},
+        {"type": "message_start", "message": {**start, "usage": {**usage, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "ping"},
         *(

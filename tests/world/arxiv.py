@@ -1,7 +1,7 @@
-"""A small arXiv: its Atom API and its pages, with papers invented about the Alder Bridge. Fails on command.
+"""A small arXiv: its Atom API and its pages, with invented papers about the Alder Bridge. Can fail on request.
 
-As with the search services, a base address may carry `/trouble/<name>`; `TROUBLES` are those of the API; its
-pages know `no-html`, `no-pdf`, `no-abs`, `captcha` and `pages-busy`.
+As with the search services, a base URL may contain `/trouble/<name>`. `TROUBLES` lists the faults of the API; the
+pages support `no-html`, `no-pdf`, `no-abs`, `captcha` and `pages-busy`.
 """
 
 import html
@@ -12,7 +12,7 @@ from datetime import date
 from typing import Final
 
 from tests.world.pdfs import Paper as Pdf
-from tests.world.searching import Errand, words
+from tests.world.search import SearchRequest, words
 from tests.world.server import Reply, Request
 
 ROBOTS: Final = b"User-agent: *\nAllow: /abs\nAllow: /pdf\nAllow: /html\nDisallow: /api\n"
@@ -25,7 +25,7 @@ _TERM: Final = re.compile(r'all:(?:"([^"]+)"|([^\s"]+))')
 
 @dataclass(frozen=True)
 class Preprint:
-    """One version of an invented paper. `sections` become its HTML page, `pages` its PDF; either may be missing."""
+    """One version of an invented paper. `sections` become its HTML page and `pages` its PDF; both are optional."""
 
     number: str
     title: str
@@ -134,7 +134,7 @@ PAPERS: Final = (
 )
 
 Trouble = Callable[[int], Reply | None]
-"""What to answer the so-manieth request instead; None where it may be answered after all."""
+"""Takes the number of the request (from 1) and returns the faulty reply, or None to answer normally."""
 
 
 def _always(reply: Reply) -> Trouble:
@@ -168,20 +168,20 @@ def _error(why: str, status: int = 400) -> Reply:
 
 
 class Arxiv:
-    """Everything at one address: `/api/query`, `/abs`, `/html`, `/pdf`."""
+    """Serves `/api/query`, `/abs`, `/html` and `/pdf`."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
         self._requests = requests
 
     def __call__(self, request: Request) -> Reply:
-        errand = Errand.of(request)
-        if errand.path == "/robots.txt":
+        command = SearchRequest.parse(request)
+        if command.path == "/robots.txt":
             return Reply(200, ROBOTS, (("Content-Type", "text/plain"),))
-        if errand.path == "/api/query":
-            return self._spoiled(request, errand.trouble) or _answer(request.query)
-        return _page(errand)
+        if command.path == "/api/query":
+            return self._fault_reply(request, command.trouble) or _answer(request.query)
+        return _page(command)
 
-    def _spoiled(self, request: Request, trouble: str) -> Reply | None:
+    def _fault_reply(self, request: Request, trouble: str) -> Reply | None:
         asked = sum(1 for each in self._requests if each.site == request.site and each.target == request.target)
         return TROUBLES[trouble](asked) if trouble in TROUBLES else None
 
@@ -214,7 +214,7 @@ def _named(names: Sequence[str]) -> list[Preprint]:
 
 
 def _matching(query: str) -> list[Preprint]:
-    """Papers with all the terms, or with any where the query says OR; those with more of them first."""
+    """Papers that match all terms, or any term if the query contains OR; best matches first."""
     terms = [words(phrase or word) for phrase, word in _TERM.findall(query)]
     if not terms:
         return []
@@ -223,11 +223,11 @@ def _matching(query: str) -> list[Preprint]:
     return sorted((paper for paper in _latest() if held[paper.id] >= enough), key=lambda paper: -held[paper.id])
 
 
-def _page(errand: Errand) -> Reply:
-    kind, _, name = errand.path.strip("/").partition("/")
+def _page(command: SearchRequest) -> Reply:
+    kind, _, name = command.path.strip("/").partition("/")
     troubles = {"captcha": _CAPTCHA, "pages-busy": _BUSY, f"no-{kind}": _MISSING}
     found = _named([name])
-    return troubles.get(errand.trouble) or (_form(found[0], kind) if found else _MISSING)
+    return troubles.get(command.trouble) or (_form(found[0], kind) if found else _MISSING)
 
 
 def _form(paper: Preprint, kind: str) -> Reply:
@@ -237,13 +237,13 @@ def _form(paper: Preprint, kind: str) -> Reply:
         case "html" if paper.sections:
             return Reply(200, _full(paper).encode(), (_HTML, ("ETag", f'"{paper.id}"')))
         case "pdf" if paper.pages:
-            written = Pdf(paper.title, paper.authors[0], paper.updated, paper.pages).written()
-            return Reply(200, written, (("Content-Type", "application/pdf"),))
+            output = Pdf(paper.title, paper.authors[0], paper.updated, paper.pages).to_bytes()
+            return Reply(200, output, (("Content-Type", "application/pdf"),))
     return _MISSING
 
 
 def _full(paper: Preprint) -> str:
-    """As arXiv's LaTeXML writes it."""
+    """The HTML that arXiv's LaTeXML generates."""
     body = "".join(
         f'<section class="ltx_section"><h2 class="ltx_title ltx_title_section">{name}</h2>'
         f'<div class="ltx_para"><p class="ltx_p">{text}</p></div></section>'

@@ -1,4 +1,4 @@
-"""Small bodies that become enormous, one for each content encoding. Repeated blocks, so they cost nothing to make."""
+"""Decompression bombs, one for each content encoding. Built from repeated blocks, so they are cheap to create."""
 
 import zlib
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Final
 
 MEBIBYTE: Final = 1 << 20
 DECODED: Final = 1 << 30
-"""What each of them becomes; the single gzip member is a quarter of it, because its checksum must be worked out."""
+"""Decoded size. The single gzip member is a quarter of it, because its checksum has to be computed."""
 
 _GZIP_HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _ZLIB_HEAD: Final = b"\x78\x9c"
@@ -16,9 +16,9 @@ _LAST_EMPTY_BLOCK: Final = b"\x03\x00"
 
 @cache
 def deflate_raw(size: int = DECODED) -> bytes:
-    """Zeros, with no wrapping: what some servers send for `deflate`, against the standard."""
+    """Zeros without the zlib wrapper: some servers send this for `deflate`, against the standard."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    # A full flush ends on a byte and forgets what came before, so that the block can be repeated as it is.
+    # A full flush ends on a byte boundary and resets the state, so that the block can be repeated.
     block = squeezer.compress(bytes(MEBIBYTE)) + squeezer.flush(zlib.Z_FULL_FLUSH)
     return block * (size // MEBIBYTE) + _LAST_EMPTY_BLOCK
 
@@ -38,13 +38,13 @@ def gzip(size: int = DECODED // 4) -> bytes:
 
 @cache
 def gzip_members(size: int = DECODED) -> bytes:
-    """Many small members in a row: harmless one at a time."""
+    """Many small members, each harmless on its own."""
     return gzip(MEBIBYTE) * (size // MEBIBYTE)
 
 
 @cache
 def gzip_nested() -> bytes:
-    """`Content-Encoding: gzip, gzip`: the first layer is as harmless as its size."""
+    """`Content-Encoding: gzip, gzip`: the first layer decodes to a harmless size."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return squeezer.compress(gzip_members()) + squeezer.flush()
 
@@ -53,11 +53,11 @@ def gzip_nested() -> bytes:
 def brotli(size: int = DECODED) -> bytes:
     """Sixteen mebibytes in a dozen bytes: four zeros, then "copy those" until the block is full (RFC 7932)."""
     bits = _Bits()
-    bits.put(0b0100001, 7)  # window of 2^10: the smallest, so that a decoder cannot plead a large one
+    bits.put(0b0100001, 7)  # window of 2^10, the smallest
     for _ in range(size // (16 * MEBIBYTE)):
         _brotli_block(bits)
-    bits.put(0b11, 2)  # the last block, and empty
-    return bits.written()
+    bits.put(0b11, 2)  # last block, empty
+    return bits.to_bytes()
 
 
 def _brotli_block(bits: "_Bits") -> None:
@@ -71,13 +71,13 @@ def _brotli_block(bits: "_Bits") -> None:
     bits.put(0, 2)  # context mode
     bits.put(0, 2)  # one tree for literals, one for distances
     for symbol, width in ((0, 8), (384 + (4 << 3) + 7, 10), (0, 6)):
-        bits.put(0b0001, 4)  # a code of one symbol, which then costs no bits at all
+        bits.put(0b0001, 4)  # a code with one symbol, which takes no bits
         bits.put(symbol, width)
     bits.put(length - 4 - 2118, 24)  # insert four literals, copy the rest from the last distance, which is four
 
 
 class _Bits:
-    """Numbers of any width, least significant bit first."""
+    """A bit writer, least significant bit first."""
 
     def __init__(self) -> None:
         self._value = 0
@@ -87,7 +87,7 @@ class _Bits:
         self._value |= value << self._width
         self._width += width
 
-    def written(self) -> bytes:
+    def to_bytes(self) -> bytes:
         return self._value.to_bytes((self._width + 7) // 8, "little")
 
 

@@ -1,4 +1,4 @@
-"""Everything a web server can do wrong, by name, at `/fault/<name>`. Each is complete in itself."""
+"""Faults of web servers, by name, at `/fault/<name>`."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from typing import Final
 
 from tests.world import bombs, pdfs
-from tests.world.server import Behaviour, Reply, Request, Wire, head
+from tests.world.server import Behaviour, Connection, Reply, Request, head
 
 PREFIX: Final = "/fault/"
 STATUSES: Final = (400, 401, 402, 403, 404, 407, 410, 418, 429, 432, 433, 451, 500, 502, 503, 504)
@@ -23,8 +23,8 @@ _CHUNK: Final = b"1000\r\n" + b"<p>more</p>".ljust(0x1000) + b"\r\n"
 
 
 @dataclass(frozen=True)
-class Nearby:
-    """Where a fault may send somebody: addresses of the running world."""
+class FaultTargets:
+    """URLs of the running world that faults redirect to."""
 
     good: str
     trap: str
@@ -35,9 +35,9 @@ Faults = Mapping[str, Callable[[Request], Reply | Behaviour]]
 
 
 class FaultSite:
-    """Serves `/fault/<name>`. It sees the log of requests, because some faults are over after the first one."""
+    """Serves `/fault/<name>`. Takes the request log, because some faults occur only on the first request."""
 
-    def __init__(self, requests: Sequence[Request], nearby: Nearby) -> None:
+    def __init__(self, requests: Sequence[Request], targets: FaultTargets) -> None:
         self._requests = requests
         self._faults: Faults = {
             **{str(status): _status(status) for status in STATUSES},
@@ -45,7 +45,7 @@ class FaultSite:
             **_slowness(),
             **_broken(),
             **_lengths(),
-            **_redirects(nearby),
+            **_redirects(targets),
             **_exploding(),
             **_unreadable(),
             **_papers(),
@@ -56,13 +56,13 @@ class FaultSite:
         return tuple(self._faults)
 
     def __call__(self, request: Request) -> Reply | Behaviour:
-        """Whatever follows the name (`/fault/drip/2`) only makes the address different."""
+        """Anything after the name (`/fault/drip/2`) only makes the URL unique."""
         name = request.path.removeprefix(PREFIX).split("/")[0] if request.path.startswith(PREFIX) else ""
         fault = self._faults.get(name)
         return fault(request) if fault else Reply(404)
 
     def _seen(self, request: Request) -> int:
-        """How often this address was asked for, this time included."""
+        """How often this URL was requested, including this time."""
         return sum(1 for each in self._requests if each.site == request.site and each.target == request.target)
 
 
@@ -80,7 +80,7 @@ def _status(status: int) -> Callable[[Request], Reply | Behaviour]:
 
 
 def _later(seen: Callable[[Request], int]) -> Faults:
-    """Refusals that say when to come back; two of them mean it."""
+    """Errors with Retry-After. Two of them succeed on the second request."""
 
     def once(refusal: Reply) -> Callable[[Request], Reply | Behaviour]:
         return lambda request: refusal if seen(request) <= 1 else page()
@@ -99,27 +99,27 @@ def _later(seen: Callable[[Request], int]) -> Faults:
 
 
 def _slowness() -> Faults:
-    async def hang(wire: Wire) -> None:
-        await wire.hang()
+    async def hang(connection: Connection) -> None:
+        await connection.hang()
 
-    async def hang_in_headers(wire: Wire) -> None:
-        await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n")
-        await wire.hang()
+    async def hang_in_headers(connection: Connection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n")
+        await connection.hang()
 
-    async def hang_in_body(wire: Wire) -> None:
-        await wire.send(head(200, (HTML, ("Content-Length", "5000"))) + b"<p>The Alder Bridge")
-        await wire.hang()
+    async def hang_in_body(connection: Connection) -> None:
+        await connection.send(head(200, (HTML, ("Content-Length", "5000"))) + b"<p>The Alder Bridge")
+        await connection.hang()
 
-    async def drip(wire: Wire) -> None:
-        await wire.send(head(200, (HTML, ("Content-Length", "5000"))))
-        await wire.drip(TEXT.encode().ljust(5000))
+    async def drip(connection: Connection) -> None:
+        await connection.send(head(200, (HTML, ("Content-Length", "5000"))))
+        await connection.drip(TEXT.encode().ljust(5000))
 
-    async def drip_headers(wire: Wire) -> None:
-        await wire.drip(head(200, (HTML, *((f"X-Header-{at}", "slow") for at in range(500)))))
+    async def drip_headers(connection: Connection) -> None:
+        await connection.drip(head(200, (HTML, *((f"X-Header-{at}", "slow") for at in range(500)))))
 
-    async def late(wire: Wire) -> None:
+    async def late(connection: Connection) -> None:
         await asyncio.sleep(0.2)
-        await wire.send(page().written())
+        await connection.send(page().to_bytes())
 
     return {
         "hang": always(hang),
@@ -132,26 +132,26 @@ def _slowness() -> Faults:
 
 
 def _broken() -> Faults:
-    """Connections that end too early, never end, or speak something else."""
+    """Connections that end too early, never end, or are not HTTP."""
     promised = head(200, (HTML, ("Content-Length", "5000"))) + b"<p>The Alder Bridge"
     in_chunks = head(200, (HTML, ("Transfer-Encoding", "chunked")))
 
-    async def reset(wire: Wire) -> None:
-        await wire.send(promised)
-        await wire.reset()
+    async def reset(connection: Connection) -> None:
+        await connection.send(promised)
+        await connection.reset()
 
-    async def reset_at_once(wire: Wire) -> None:
-        await wire.reset()
+    async def reset_at_once(connection: Connection) -> None:
+        await connection.reset()
 
-    async def endless(wire: Wire) -> None:
-        await wire.send(in_chunks)
+    async def endless(connection: Connection) -> None:
+        await connection.send(in_chunks)
         while True:
-            await wire.send(_CHUNK)
+            await connection.send(_CHUNK)
 
-    async def endless_headers(wire: Wire) -> None:
-        await wire.send(b"HTTP/1.1 200 OK\r\n")
+    async def endless_headers(connection: Connection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\n")
         while True:
-            await wire.send(b"X-More: and more\r\n" * 100)
+            await connection.send(b"X-More: and more\r\n" * 100)
 
     return {
         "reset": always(reset),
@@ -167,15 +167,15 @@ def _broken() -> Faults:
 
 
 def _sent(content: bytes) -> Behaviour:
-    async def send(wire: Wire) -> None:
+    async def send(connection: Connection) -> None:
         if content:
-            await wire.send(content)
+            await connection.send(content)
 
     return send
 
 
 def _lengths() -> Faults:
-    """Bodies whose length is not what the headers say it is."""
+    """Bodies whose length does not match the headers."""
     body = TEXT.encode()
 
     def saying(*lengths: str) -> Callable[[Request], Reply | Behaviour]:
@@ -195,7 +195,7 @@ def _lengths() -> Faults:
     }
 
 
-def _redirects(nearby: Nearby) -> Faults:
+def _redirects(targets: FaultTargets) -> Faults:
     def to(where: str) -> Callable[[Request], Reply | Behaviour]:
         return always(Reply(302, b"", (("Location", where),)))
 
@@ -204,7 +204,7 @@ def _redirects(nearby: Nearby) -> Faults:
         return Reply(302, b"", (("Location", f"{PREFIX}redirect-chain/{step + 1}"),))
 
     return {
-        "redirect": to(nearby.good),
+        "redirect": to(targets.good),
         "redirect-loop": to(f"{PREFIX}redirect-back"),
         "redirect-back": to(f"{PREFIX}redirect-loop"),
         "redirect-self": to(f"{PREFIX}redirect-self"),
@@ -213,11 +213,11 @@ def _redirects(nearby: Nearby) -> Faults:
         "redirect-metadata": to("http://169.254.169.254/latest/meta-data/"),
         "redirect-metadata-relative": to("//169.254.169.254/latest/meta-data/"),
         "redirect-private": to("http://10.0.0.1/"),
-        "redirect-trap": to(nearby.trap),
-        "redirect-trap-decimal": to(nearby.trap.replace("127.0.0.1", "2130706433")),
-        "redirect-trap-mapped": to(nearby.trap.replace("127.0.0.1", "[::ffff:127.0.0.1]")),
-        "redirect-trap-user": to(nearby.trap.replace("127.0.0.1", "www.example.com@127.0.0.1")),
-        "redirect-closed": to(nearby.closed),
+        "redirect-trap": to(targets.trap),
+        "redirect-trap-decimal": to(targets.trap.replace("127.0.0.1", "2130706433")),
+        "redirect-trap-mapped": to(targets.trap.replace("127.0.0.1", "[::ffff:127.0.0.1]")),
+        "redirect-trap-user": to(targets.trap.replace("127.0.0.1", "www.example.com@127.0.0.1")),
+        "redirect-closed": to(targets.closed),
         "redirect-file": to("file:///etc/passwd"),
         "redirect-data": to("data:text/html,<p>The Alder Bridge</p>"),
         "redirect-gopher": to("gopher://127.0.0.1:70/"),
@@ -226,7 +226,7 @@ def _redirects(nearby: Nearby) -> Faults:
 
 
 def _exploding() -> Faults:
-    """Made when asked for: most runs never want them."""
+    """Decompression bombs, built on demand."""
 
     def packed(encoding: str, body: Callable[[], bytes]) -> Callable[[Request], Reply | Behaviour]:
         return lambda _: Reply(200, body(), (HTML, ("Content-Encoding", encoding)))
@@ -247,7 +247,7 @@ def _exploding() -> Faults:
 
 
 def _unreadable() -> Faults:
-    """Pages that arrive whole and are hard to read."""
+    """Complete pages that are hard to parse."""
     accents = TEXT.replace("Alder", "Älder – “Brücke”")
 
     def declared(charset: str, content: bytes) -> Callable[[Request], Reply | Behaviour]:
@@ -290,6 +290,6 @@ def _papers() -> Faults:
         "pdf-circle": paper(pdfs.circle),
         "pdf-deep": paper(pdfs.deep),
         "pdf-truncated": paper(lambda: pdfs.circle()[:120]),
-        "pdf-empty": paper(lambda: pdfs.assembled([b"<< /Type /Catalog >>"])),
+        "pdf-empty": paper(lambda: pdfs.assemble([b"<< /Type /Catalog >>"])),
         "pdf-only-in-name": paper(TEXT.encode),
     }

@@ -1,4 +1,4 @@
-"""The world as pytest fixtures: a fresh one for each test that asks for it. It starts in milliseconds."""
+"""Pytest fixtures of the test world. Each test gets a new one; it starts in milliseconds."""
 
 from collections.abc import Iterator
 
@@ -15,6 +15,6 @@ def world() -> Iterator[World]:
 
 @pytest.fixture
 def named_world() -> Iterator[World]:
-    """The same with host names, for whoever can be given a resolver."""
+    """A world with host names, for code that accepts a resolver."""
     with World(named=True) as running:
         yield running

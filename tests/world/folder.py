@@ -1,4 +1,4 @@
-"""A small folder of documents we wrote, for everything that reads files."""
+"""A small folder of documents for tests that read files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A JSON Schema read as a form to fill in. Knows kinds of fields, and not what anybody would write in them."""
+"""Fill in a JSON Schema like a form. The values come from a `FormFiller`."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _AN_ID: Final = "p1.s1"
 
 @dataclass(frozen=True)
 class Subject:
-    """What one item of a list is about: a sentence by its id, the words for it, and its place in the list."""
+    """The subject of a list item: a sentence id, its text and its position in the list."""
 
     id: str = ""
     text: str = ""
@@ -22,8 +22,8 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A field of a form: the names that lead to it and what it asks for."""
+class FormField:
+    """A field of a form: its path and its schema."""
 
     path: tuple[str, ...]
     schema: JsonSchema
@@ -33,68 +33,68 @@ class Place:
         return self.path[-1] if self.path else ""
 
     @property
-    def points(self) -> bool:
-        """Whether it wants the id of a sentence: by its pattern, its description or its name."""
+    def wants_id(self) -> bool:
+        """Whether the field takes a sentence id, judged by its pattern, description or name."""
         pattern = self.schema.get("pattern")
         if isinstance(pattern, str):
             return re.search(pattern, _AN_ID) is not None
         return bool(_ID.search(str(self.schema.get("description", "")))) or self.name == "evidence"
 
 
-class Pen(Protocol):
-    """Who fills a form in."""
+class FormFiller(Protocol):
+    """Supplies the values of a form."""
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]: ...
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]: ...
 
-    def words(self, place: Place, subject: Subject) -> str: ...
+    def words(self, field: FormField, subject: Subject) -> str: ...
 
-    def number(self, place: Place, subject: Subject) -> float: ...
+    def number(self, field: FormField, subject: Subject) -> float: ...
 
-    def choice(self, place: Place, options: Sequence[object]) -> object: ...
+    def choice(self, field: FormField, options: Sequence[object]) -> object: ...
 
-    def flag(self, place: Place) -> bool: ...
+    def flag(self, field: FormField) -> bool: ...
 
 
 class Form:
-    """One schema, references and alternatives resolved as they are met."""
+    """A schema. References and alternatives are resolved while filling it in."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
 
-    def filled(self, pen: Pen, subject: Subject) -> object:
-        return self._fill(Place((), self._schema), pen, subject)
+    def fill(self, filler: FormFiller, subject: Subject) -> object:
+        return self._fill(FormField((), self._schema), filler, subject)
 
-    def _fill(self, place: Place, pen: Pen, subject: Subject) -> object:
-        place = Place(place.path, self._resolved(place.schema))
-        schema = place.schema
+    def _fill(self, field: FormField, filler: FormFiller, subject: Subject) -> object:
+        field = FormField(field.path, self._resolve(field.schema))
+        schema = field.schema
         options = schema.get("enum", [schema["const"]] if "const" in schema else None)
         if isinstance(options, list):
-            return pen.choice(place, options)
+            return filler.choice(field, options)
         match schema.get("type"):
             case "object":
-                return {name: self._fill(each, pen, subject) for name, each in _fields(place)}
+                return {name: self._fill(each, filler, subject) for name, each in _fields(field)}
             case "array":
-                return self._list(place, pen, subject)
+                return self._list(field, filler, subject)
             case kind:
-                return _plain(kind, place, pen, subject)
+                return _fill_scalar(kind, field, filler, subject)
 
-    def _list(self, place: Place, pen: Pen, subject: Subject) -> list[object]:
-        inner = place.schema.get("items")
-        # How a list describes itself holds for what is in it, unless that says otherwise.
-        item = Place(place.path, {"description": place.schema.get("description", ""), **_mapping(inner)})
-        subjects = list(pen.items(item, subject))
-        fewest, most = place.schema.get("minItems", 0), place.schema.get("maxItems", len(subjects))
+    def _list(self, field: FormField, filler: FormFiller, subject: Subject) -> list[object]:
+        inner = field.schema.get("items")
+        # The description of a list applies to its items, unless they have their own.
+        item = FormField(field.path, {"description": field.schema.get("description", ""), **_mapping(inner)})
+        subjects = list(filler.items(item, subject))
+        fewest, most = field.schema.get("minItems", 0), field.schema.get("maxItems", len(subjects))
         assert isinstance(fewest, int) and isinstance(most, int)
         chosen = (subjects + [subject] * fewest)[: max(fewest, min(most, len(subjects)))]
-        return [self._fill(item, pen, each) for each in chosen]
+        return [self._fill(item, filler, each) for each in chosen]
 
-    def _resolved(self, schema: JsonSchema) -> JsonSchema:
-        """Through references, and to the first alternative that is not null."""
+    def _resolve(self, schema: JsonSchema) -> JsonSchema:
+        """Follow references and take the first alternative that is not null."""
         while True:
             reference = schema.get("$ref")
             kinds = schema.get("anyOf") or schema.get("allOf") or schema.get("oneOf")
             if isinstance(reference, str):
-                schema = {**schema, "$ref": None, **_at(self._schema, reference)}
+                schema = {**schema, "$ref": None, **_follow(self._schema, reference)}
             elif isinstance(kinds, list):
                 chosen = next(kind for kind in kinds if kind.get("type") != "null")
                 schema = {**schema, "anyOf": None, "allOf": None, "oneOf": None, **chosen}
@@ -102,23 +102,23 @@ class Form:
                 return schema
 
 
-def _plain(kind: object, place: Place, pen: Pen, subject: Subject) -> object:
+def _fill_scalar(kind: object, field: FormField, filler: FormFiller, subject: Subject) -> object:
     match kind:
         case "string":
-            return _fitting(pen.words(place, subject), place.schema)
+            return _fit_length(filler.words(field, subject), field.schema)
         case "integer":
-            return int(pen.number(place, subject))
+            return int(filler.number(field, subject))
         case "number":
-            return pen.number(place, subject)
+            return filler.number(field, subject)
         case "boolean":
-            return pen.flag(place)
+            return filler.flag(field)
         case _:
             return None
 
 
-def _fields(place: Place) -> list[tuple[str, Place]]:
-    properties = _mapping(place.schema.get("properties", {}))
-    return [(name, Place((*place.path, name), _mapping(schema))) for name, schema in properties.items()]
+def _fields(field: FormField) -> list[tuple[str, FormField]]:
+    properties = _mapping(field.schema.get("properties", {}))
+    return [(name, FormField((*field.path, name), _mapping(schema))) for name, schema in properties.items()]
 
 
 def _mapping(value: object) -> JsonSchema:
@@ -126,20 +126,20 @@ def _mapping(value: object) -> JsonSchema:
     return value
 
 
-def _at(schema: JsonSchema, reference: str) -> JsonSchema:
+def _follow(schema: JsonSchema, reference: str) -> JsonSchema:
     for part in reference.removeprefix("#/").split("/"):
         schema = _mapping(schema[part])
     return schema
 
 
-def _fitting(text: str, schema: JsonSchema) -> str:
+def _fit_length(text: str, schema: JsonSchema) -> str:
     longest, shortest = schema.get("maxLength", len(text)), schema.get("minLength", 0)
     assert isinstance(longest, int) and isinstance(shortest, int)
     return text[:longest].ljust(shortest, "x")
 
 
-def form_in(prompt: str) -> Form | None:
-    """The first schema written into a prompt, for services that take none beside it."""
+def find_form(prompt: str) -> Form | None:
+    """Find the first schema in a prompt, for services without a schema parameter."""
     decoder = json.JSONDecoder()
     for match in re.finditer(r"\{", prompt):
         try:

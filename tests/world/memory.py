@@ -1,4 +1,4 @@
-"""A source that lives in memory: a handful of documents, found by shared words, and faults on command."""
+"""An in-memory source: a few documents, found by shared words, with optional faults."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,14 +27,14 @@ FERRIS = note(
     "Maud Ferris",
 )
 COOKING = note("cooking.md", "# Soup\n\nA good soup needs an onion, a carrot and patience.\n", "Soup")
-SHELF = (BRIDGE, FERRIS, COOKING)
+DOCUMENTS = (BRIDGE, FERRIS, COOKING)
 
 
 @dataclass
 class MemorySource:
-    """Answers from `documents`. `failing` locators raise, `slow` ones arrive later; all calls are kept."""
+    """Searches `documents`. `failing` locators raise, `slow` ones are delayed. Records all calls."""
 
-    documents: Sequence[Document] = SHELF
+    documents: Sequence[Document] = DOCUMENTS
     failing: Mapping[str, SourceError] = field(default_factory=dict)
     search_error: SourceError | None = None
     slow: Mapping[str, float] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Everything a model service can do wrong, by name. Knows no service's format: it spoils what the service wrote.
+"""Faults of model services, by name. Independent of the service's format: faults alter what the service sends.
 
-A refusal costs nothing. Whatever goes wrong after the model was asked is billed, whether or not the answer arrives:
-a client that cannot see the bill has to assume the worst.
+A refusal is free. Faults after the model has answered are billed, even if the answer never arrives: a client that
+does not see the bill has to assume the maximum.
 """
 
 import json
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tests.world.faults import AN_HOUR
-from tests.world.models import Answer
-from tests.world.server import Behaviour, Reply, Wire, head
+from tests.world.models import ModelAnswer
+from tests.world.server import Behaviour, Connection, Reply, head
 
 HUGE: Final = 200 << 20
 JSON: Final = ("Content-Type", "application/json")
@@ -29,7 +29,7 @@ _NONSENSE: Final = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """No answer, said in the service's own words. `schema`: only to whoever asks for a schema."""
+    """An error response of the service. `schema`: only for requests with a schema."""
 
     status: int
     retry_after: int | None = None
@@ -37,21 +37,21 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Twist:
-    """The model itself answers something else."""
+class AnswerFault:
+    """The model answers something else."""
 
-    change: Callable[[Answer], Answer]
+    change: Callable[[ModelAnswer], ModelAnswer]
 
 
 @dataclass(frozen=True)
-class Spoiling:
-    """A good answer that arrives badly."""
+class ResponseFault:
+    """A good answer with a faulty response."""
 
     change: Callable[[Reply], Reply | Behaviour]
     billed: bool = True
 
 
-ModelFault = Refusal | Twist | Spoiling
+ModelFault = Refusal | AnswerFault | ResponseFault
 
 
 def model_faults() -> Mapping[str, ModelFault]:
@@ -70,31 +70,35 @@ def _refusals() -> Mapping[str, ModelFault]:
 
 def _twists() -> Mapping[str, ModelFault]:
     return {
-        "unknown-stop": Twist(lambda answer: replace(answer, stop="unheard-of")),
-        "refusal-stop": Twist(lambda _: Answer("", "refusal")),
-        "filtered-stop": Twist(lambda _: Answer("", "filtered")),
-        "max-tokens-stop": Twist(lambda answer: Answer(answer.text[: len(answer.text) // 2], "length")),
-        "no-words": Twist(lambda _: Answer("")),
-        "words-only": Twist(lambda _: Answer("Certainly! Here is what I think about bridges, in my own words.")),
-        "words-null": Twist(lambda _: Answer("null")),
-        "words-list": Twist(lambda _: Answer("[1, 2, 3]")),
-        "words-deep": Twist(lambda _: Answer("[" * 2000)),
-        "words-cut": Twist(lambda answer: Answer(answer.text[: len(answer.text) // 2])),
-        "words-wrong": Twist(lambda _: Answer('{"queries": 7, "findings": {"evidence": []}, "claims": "all of them"}')),
+        "unknown-stop": AnswerFault(lambda answer: replace(answer, stop="unheard-of")),
+        "refusal-stop": AnswerFault(lambda _: ModelAnswer("", "refusal")),
+        "filtered-stop": AnswerFault(lambda _: ModelAnswer("", "filtered")),
+        "max-tokens-stop": AnswerFault(lambda answer: ModelAnswer(answer.text[: len(answer.text) // 2], "length")),
+        "no-words": AnswerFault(lambda _: ModelAnswer("")),
+        "words-only": AnswerFault(
+            lambda _: ModelAnswer("Certainly! Here is what I think about bridges, in my own words.")
+        ),
+        "words-null": AnswerFault(lambda _: ModelAnswer("null")),
+        "words-list": AnswerFault(lambda _: ModelAnswer("[1, 2, 3]")),
+        "words-deep": AnswerFault(lambda _: ModelAnswer("[" * 2000)),
+        "words-cut": AnswerFault(lambda answer: ModelAnswer(answer.text[: len(answer.text) // 2])),
+        "words-wrong": AnswerFault(
+            lambda _: ModelAnswer('{"queries": 7, "findings": {"evidence": []}, "claims": "all of them"}')
+        ),
     }
 
 
 def _bodies() -> Mapping[str, ModelFault]:
-    """Bodies that arrive whole and are not what they should be."""
+    """Complete bodies with wrong content."""
 
-    def instead(content: bytes, kind: tuple[str, str] = JSON) -> Spoiling:
-        return Spoiling(lambda _: Reply(200, content, (kind,)))
+    def instead(content: bytes, kind: tuple[str, str] = JSON) -> ResponseFault:
+        return ResponseFault(lambda _: Reply(200, content, (kind,)))
 
-    def usage(change: Callable[[dict[str, object]], object]) -> Spoiling:
-        return Spoiling(lambda reply: _with_usage(reply, change))
+    def usage(change: Callable[[dict[str, object]], object]) -> ResponseFault:
+        return ResponseFault(lambda reply: _with_usage(reply, change))
 
     return {
-        "truncated-json": Spoiling(lambda reply: replace(reply, content=reply.content[: len(reply.content) // 2])),
+        "truncated-json": ResponseFault(lambda reply: replace(reply, content=reply.content[: len(reply.content) // 2])),
         "invalid-json": instead(b'{"id": "msg_1", "content": [{]'),
         "empty": instead(b""),
         "null": instead(b"null"),
@@ -105,8 +109,8 @@ def _bodies() -> Mapping[str, ModelFault]:
         "noise": instead(bytes(range(256)) * 8),
         "html": instead(_PAGE, HTML),
         "html-as-json": instead(_PAGE),
-        "no-content": Spoiling(lambda _: Reply(204)),
-        "wrong-type": Spoiling(lambda reply: replace(reply, headers=(("Content-Type", "text/plain"),))),
+        "no-content": ResponseFault(lambda _: Reply(204)),
+        "wrong-type": ResponseFault(lambda reply: replace(reply, headers=(("Content-Type", "text/plain"),))),
         "no-usage": usage(lambda body: body.pop("usage", None)),
         "usage-nonsense": usage(lambda body: body.update(usage=_NONSENSE)),
     }
@@ -121,7 +125,7 @@ def _with_usage(reply: Reply, change: Callable[[dict[str, object]], object]) -> 
 
 
 def _connections() -> Mapping[str, ModelFault]:
-    """Answers that are torn, late, endless or never come."""
+    """Responses that are cut off, late, endless or missing."""
     return {
         "hang": _sent(_hang),
         "hang-in-body": _sent(_hang_in_body),
@@ -134,47 +138,47 @@ def _connections() -> Mapping[str, ModelFault]:
     }
 
 
-def _sent(talk: Callable[[Wire, bytes], Awaitable[None]], *, billed: bool = True) -> Spoiling:
+def _sent(serve: Callable[[Connection, bytes], Awaitable[None]], *, billed: bool = True) -> ResponseFault:
     def change(reply: Reply) -> Behaviour:
-        return lambda wire: talk(wire, reply.written())
+        return lambda connection: serve(connection, reply.to_bytes())
 
-    return Spoiling(change, billed)
-
-
-async def _hang(wire: Wire, written: bytes) -> None:
-    await wire.hang()
+    return ResponseFault(change, billed)
 
 
-async def _hang_in_body(wire: Wire, written: bytes) -> None:
-    await wire.send(written[:-20])
-    await wire.hang()
+async def _hang(connection: Connection, written: bytes) -> None:
+    await connection.hang()
 
 
-async def _drip(wire: Wire, written: bytes) -> None:
+async def _hang_in_body(connection: Connection, written: bytes) -> None:
+    await connection.send(written[:-20])
+    await connection.hang()
+
+
+async def _drip(connection: Connection, written: bytes) -> None:
     opening, _, body = written.partition(b"\r\n\r\n")
-    await wire.send(opening + b"\r\n\r\n")
-    await wire.drip(body)
+    await connection.send(opening + b"\r\n\r\n")
+    await connection.drip(body)
 
 
-async def _reset(wire: Wire, written: bytes) -> None:
-    await wire.send(written[:-20])
-    await wire.reset()
+async def _reset(connection: Connection, written: bytes) -> None:
+    await connection.send(written[:-20])
+    await connection.reset()
 
 
-async def _truncated(wire: Wire, written: bytes) -> None:
-    await wire.send(written[:-20])
+async def _truncated(connection: Connection, written: bytes) -> None:
+    await connection.send(written[:-20])
 
 
-async def _huge(wire: Wire, written: bytes) -> None:
+async def _huge(connection: Connection, written: bytes) -> None:
     opening = b'{"id": "'
-    await wire.send(head(200, (JSON, ("Content-Length", str(HUGE)))) + opening)
+    await connection.send(head(200, (JSON, ("Content-Length", str(HUGE)))) + opening)
     for _ in range(HUGE >> 16):
-        await wire.send(b"x" * (1 << 16))
+        await connection.send(b"x" * (1 << 16))
 
 
-async def _reset_at_once(wire: Wire, written: bytes) -> None:
-    await wire.reset()
+async def _reset_at_once(connection: Connection, written: bytes) -> None:
+    await connection.reset()
 
 
-async def _close(wire: Wire, written: bytes) -> None:
-    """Nothing is said, and the connection ends."""
+async def _close(connection: Connection, written: bytes) -> None:
+    """Close the connection without a response."""

@@ -1,6 +1,6 @@
-"""A model service on loopback: takes an ask, has a personality answer it, bills it and writes it down.
+"""A model service on loopback: parses a request, lets a personality answer it, bills and logs it.
 
-What its requests and answers look like is the dialect's business.
+The dialect defines the format of requests and responses.
 """
 
 import asyncio
@@ -8,40 +8,40 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
-from tests.world.model_faults import ModelFault, Refusal, Spoiling, Twist
-from tests.world.model_orders import Orders
-from tests.world.models import Answer, Ask, Bill, Call, ModelLog, Personality, limited
-from tests.world.server import Behaviour, Reply, Request, Wire
+from tests.world.model_faults import AnswerFault, ModelFault, Refusal, ResponseFault
+from tests.world.model_options import ModelOptions
+from tests.world.models import Bill, Call, ModelAnswer, ModelLog, ModelRequest, Personality, truncate
+from tests.world.server import Behaviour, Connection, Reply, Request
 
 
-class Unreadable(Exception):
-    """A request its service cannot make sense of."""
+class InvalidRequest(Exception):
+    """A request the service cannot parse."""
 
 
 class Dialect(Protocol):
-    """How one service speaks on the wire."""
+    """The wire format of a service."""
 
     name: str
 
     def key(self, request: Request) -> str: ...
 
-    def aside(self, request: Request, path: str) -> Reply | None:
-        """The answer to anything that is not a request for words."""
+    def other_reply(self, request: Request, path: str) -> Reply | None:
+        """The reply to anything that is not a completion request."""
         ...
 
-    def understood(self, request: Request) -> Ask:
-        """Raises `Unreadable`."""
+    def parse_request(self, request: Request) -> ModelRequest:
+        """Raises `InvalidRequest`."""
         ...
 
     def serves(self, model: str) -> bool: ...
 
-    def billed(self, ask: Ask, output: int, kept: set[tuple[str, str]], run: str) -> Bill:
-        """The bill, and the beginnings of prompts kept for the next one."""
+    def bill(self, ask: ModelRequest, output: int, cached: set[tuple[str, str]], run: str) -> Bill:
+        """Compute the bill and add cached prompt prefixes to `cached`."""
         ...
 
-    def refused(self, status: int, *headers: tuple[str, str]) -> Reply: ...
+    def error_reply(self, status: int, *headers: tuple[str, str]) -> Reply: ...
 
-    def answered(self, ask: Ask, answer: Answer, bill: Bill) -> Reply: ...
+    def answer_reply(self, ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> Reply: ...
 
 
 class ModelService:
@@ -59,75 +59,77 @@ class ModelService:
         self._personalities = personalities
         self._faults = faults
         self._seen: Counter[str] = Counter()
-        self._kept: set[tuple[str, str]] = set()
+        self._cached: set[tuple[str, str]] = set()
 
     def __call__(self, request: Request) -> Reply | Behaviour:
-        orders, path = Orders.of(request.target)
-        aside = self._dialect.aside(request, path)
-        if aside:
-            return aside
+        options, path = ModelOptions.parse(request.target)
+        other_reply = self._dialect.other_reply(request, path)
+        if other_reply:
+            return other_reply
         self._seen[request.path] += 1
-        fault = self._faults[orders.trouble] if orders.due(self._seen[request.path]) else None
-        answer = self._served(request, orders, fault)
-        return _late(answer, orders.latency) if orders.latency else answer
+        fault = self._faults[options.trouble] if options.is_due(self._seen[request.path]) else None
+        answer = self._serve(request, options, fault)
+        return _delayed(answer, options.latency) if options.latency else answer
 
-    def _served(self, request: Request, orders: Orders, fault: ModelFault | None) -> Reply | Behaviour:
+    def _serve(self, request: Request, options: ModelOptions, fault: ModelFault | None) -> Reply | Behaviour:
         if isinstance(fault, Refusal) and not fault.schema:
-            return self._refused(orders, fault.status, fault)
+            return self._refuse(options, fault.status, fault)
         if self._dialect.key(request) != self._key:
-            return self._refused(orders, 401)
+            return self._refuse(options, 401)
         try:
-            ask = self._dialect.understood(request)
-        except Unreadable:
-            return self._refused(orders, 400)
+            ask = self._dialect.parse_request(request)
+        except InvalidRequest:
+            return self._refuse(options, 400)
         if not self._dialect.serves(ask.model):
-            return self._refused(orders, 404, ask=ask)
+            return self._refuse(options, 404, ask=ask)
         if isinstance(fault, Refusal) and ask.schema is not None:
-            return self._refused(orders, fault.status, fault, ask)
-        return self._answered(ask, orders, fault)
+            return self._refuse(options, fault.status, fault, ask)
+        return self._answer(ask, options, fault)
 
-    def _answered(self, ask: Ask, orders: Orders, fault: ModelFault | None) -> Reply | Behaviour:
-        meant = self._personalities[orders.cast](ask)
-        answer, output = limited(ask, fault.change(meant) if isinstance(fault, Twist) else meant)
-        bill = self._dialect.billed(ask, output, self._kept, orders.run)
-        if isinstance(fault, Spoiling) and not fault.billed:
+    def _answer(self, ask: ModelRequest, options: ModelOptions, fault: ModelFault | None) -> Reply | Behaviour:
+        intended = self._personalities[options.personality_key](ask)
+        answer, output = truncate(ask, fault.change(intended) if isinstance(fault, AnswerFault) else intended)
+        bill = self._dialect.bill(ask, output, self._cached, options.run)
+        if isinstance(fault, ResponseFault) and not fault.billed:
             bill = Bill()
-        reply: Reply | Behaviour = self._written(ask, answer, bill)
-        if isinstance(fault, Spoiling):
-            reply = fault.change(self._written(ask, answer, bill))
-        self._write(orders, reply.status if isinstance(reply, Reply) else 0, fault, bill, ask, answer)
+        reply: Reply | Behaviour = self._render(ask, answer, bill)
+        if isinstance(fault, ResponseFault):
+            reply = fault.change(self._render(ask, answer, bill))
+        self._record(options, reply.status if isinstance(reply, Reply) else 0, fault, bill, ask, answer)
         return reply
 
-    def _written(self, ask: Ask, answer: Answer, bill: Bill) -> Reply:
-        if answer.whole is not None:
-            return Reply(200, answer.whole, (("Content-Type", "application/json"),))
-        return self._dialect.answered(ask, answer, bill)
+    def _render(self, ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> Reply:
+        if answer.raw_body is not None:
+            return Reply(200, answer.raw_body, (("Content-Type", "application/json"),))
+        return self._dialect.answer_reply(ask, answer, bill)
 
-    def _refused(self, orders: Orders, status: int, fault: Refusal | None = None, ask: Ask | None = None) -> Reply:
+    def _refuse(
+        self, options: ModelOptions, status: int, fault: Refusal | None = None, ask: ModelRequest | None = None
+    ) -> Reply:
         later = fault.retry_after if fault else None
-        self._write(orders, status, fault, Bill(), ask)
-        return self._dialect.refused(status, *(() if later is None else (("Retry-After", str(later)),)))
+        self._record(options, status, fault, Bill(), ask)
+        return self._dialect.error_reply(status, *(() if later is None else (("Retry-After", str(later)),)))
 
-    def _write(
+    def _record(
         self,
-        orders: Orders,
+        options: ModelOptions,
         status: int,
         fault: ModelFault | None,
         bill: Bill,
-        ask: Ask | None = None,
-        answer: Answer | None = None,
+        ask: ModelRequest | None = None,
+        answer: ModelAnswer | None = None,
     ) -> None:
-        trouble = orders.trouble if fault else ""
+        trouble = options.trouble if fault else ""
         name = self._dialect.name
-        self._log.write(Call(name, orders.run, orders.personality, trouble, status, bill, ask, answer))
+        self._log.write(Call(name, options.run, options.personality, trouble, status, bill, ask, answer))
 
 
-def _late(answer: Reply | Behaviour, seconds: float) -> Behaviour:
-    async def behave(wire: Wire) -> None:
+def _delayed(answer: Reply | Behaviour, seconds: float) -> Behaviour:
+    async def behave(connection: Connection) -> None:
         await asyncio.sleep(seconds)
         if isinstance(answer, Reply):
-            await wire.send(answer.written())
+            await connection.send(answer.to_bytes())
         else:
-            await answer(wire)
+            await answer(connection)
 
     return behave

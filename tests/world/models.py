@@ -1,8 +1,8 @@
-"""What is said to a model and what it costs: asks, answers, bills and the log of them. Knows no service's format.
+"""Model requests, answers, bills and their log, independent of the service's format.
 
-The world's tokenizer is a rule anybody can check: up to six letters, three digits or two other signs together are a
-token, a single blank is none, other blanks are one for each run, and a letter beyond ASCII is one less than its bytes.
-No text has more tokens than bytes.
+The tokenizer follows a simple rule: up to six letters, three digits or two other signs are one token. A single space
+is none, any other run of white space is one, and a non-ASCII character counts as its bytes minus one. No text has more
+tokens than bytes.
 """
 
 import re
@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-FRAME: Final = 12
-"""What a service adds to every request of its own."""
+REQUEST_OVERHEAD: Final = 12
+"""Tokens a service adds to every request."""
 PER_MESSAGE: Final = 4
 
 Stop = Literal["end", "length", "refusal", "filtered", "unheard-of"]
 JsonSchema = Mapping[str, object]
 
 _TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\s{2,}|[^\S ]|[^\s!-~]")
-_BEYOND: Final = re.compile(r"[^\s\x00-\x7f]")
+_NON_ASCII: Final = re.compile(r"[^\s\x00-\x7f]")
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One message, or one block of one. What comes up to a `cached` turn may be kept by the service."""
+class MessageText:
+    """A message or one block of it. The service may cache the prompt up to a `cached` one."""
 
     role: str
     text: str
@@ -32,11 +32,11 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One request for words, whichever service it went to."""
+class ModelRequest:
+    """A completion request to any service."""
 
     model: str
-    turns: tuple[Turn, ...]
+    turns: tuple[MessageText, ...]
     limit: int
     schema: JsonSchema | None = field(default=None, repr=False)
     schema_text: str = field(default="", repr=False)
@@ -52,26 +52,26 @@ class Ask:
         return "\n\n".join(turn.text for turn in self.turns if turn.role == "user")
 
     def size(self) -> int:
-        return FRAME + tokens(self.schema_text) + sum(PER_MESSAGE + tokens(turn.text) for turn in self.turns)
+        return REQUEST_OVERHEAD + tokens(self.schema_text) + sum(PER_MESSAGE + tokens(turn.text) for turn in self.turns)
 
-    def cacheable(self) -> str:
-        """Everything up to the last turn marked for keeping."""
+    def cached_prefix(self) -> str:
+        """The prompt up to the last message marked for caching."""
         last = max((at for at, turn in enumerate(self.turns, 1) if turn.cached), default=0)
         return "\n\n".join(turn.text for turn in self.turns[:last])
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model says, and why it stopped. `whole`: a body sent instead of everything a service would write."""
+class ModelAnswer:
+    """The text of a model and its stop reason. `raw_body` is sent instead of the service's usual body."""
 
     text: str = ""
     stop: Stop = "end"
-    whole: bytes | None = field(default=None, repr=False)
+    raw_body: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Bill:
-    """What one request cost, as the service's own books have it. `input` does not include what caches served."""
+    """The tokens billed for one request. `input` does not include cached tokens."""
 
     input: int = 0
     output: int = 0
@@ -85,7 +85,7 @@ class Bill:
 
 @dataclass(frozen=True)
 class Call:
-    """One request in the books. A `status` of 0: no whole answer was ever sent."""
+    """One logged request. A `status` of 0 means that no complete response was sent."""
 
     service: str
     run: str
@@ -93,12 +93,12 @@ class Call:
     trouble: str
     status: int
     bill: Bill = Bill()
-    ask: Ask | None = None
-    answer: Answer | None = None
+    ask: ModelRequest | None = None
+    answer: ModelAnswer | None = None
 
 
 class ModelLog:
-    """The books of the model services: the truth about what was asked and billed."""
+    """The log of the model services: all requests and what they were billed."""
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
@@ -116,66 +116,66 @@ class ModelLog:
         return sum(call.bill.tokens for call in self.calls(run))
 
 
-Personality = Callable[[Ask], Answer]
-Said = str | bytes | Answer
-"""A line of a script: the model's words, a whole body, or words with a reason to stop."""
+Personality = Callable[[ModelRequest], ModelAnswer]
+ScriptLine = str | bytes | ModelAnswer
+"""A line of a script: a text, a raw body, or a text with a stop reason."""
 
 
 class Script:
-    """A personality that says what it was given, line by line, and its last line for ever after."""
+    """A personality that returns the given lines in order and repeats the last one."""
 
-    def __init__(self, lines: Sequence[Said]) -> None:
-        self._lines = [_answer(line) for line in lines]
+    def __init__(self, lines: Sequence[ScriptLine]) -> None:
+        self._lines = [_to_answer(line) for line in lines]
         self._at = 0
 
-    def __call__(self, ask: Ask) -> Answer:
+    def __call__(self, ask: ModelRequest) -> ModelAnswer:
         line = self._lines[min(self._at, len(self._lines) - 1)]
         self._at += 1
         return line
 
 
-def _answer(line: Said) -> Answer:
+def _to_answer(line: ScriptLine) -> ModelAnswer:
     match line:
         case str():
-            return Answer(line)
+            return ModelAnswer(line)
         case bytes():
-            return Answer(whole=line)
+            return ModelAnswer(raw_body=line)
         case _:
             return line
 
 
 def tokens(text: str) -> int:
-    return len(_TOKEN.findall(text)) + sum(_worth(letter) - 1 for letter in _BEYOND.findall(text))
+    return len(_TOKEN.findall(text)) + sum(_token_count(letter) - 1 for letter in _NON_ASCII.findall(text))
 
 
-def cut(text: str, limit: int) -> str:
-    """The longest beginning of a text that has no more tokens than the limit and ends where a token does."""
+def first_tokens(text: str, limit: int) -> str:
+    """The longest prefix with at most `limit` tokens that ends at a token boundary."""
     spent = 0
     for match in _TOKEN.finditer(text):
-        spent += _worth(match[0])
+        spent += _token_count(match[0])
         if spent > limit:
             return text[: match.start()]
     return text
 
 
-def beginnings(text: str, least: int, every: int) -> Iterator[tuple[int, str]]:
-    """The beginnings a service might keep: of `least` tokens and then of `every` more, as far as the text goes."""
+def prefixes(text: str, least: int, every: int) -> Iterator[tuple[int, str]]:
+    """The prefixes a service may cache: `least` tokens long, then growing by `every` tokens."""
     spent, wanted = 0, least
     for match in _TOKEN.finditer(text):
-        spent += _worth(match[0])
+        spent += _token_count(match[0])
         if spent >= wanted:
             yield wanted, text[: match.end()]
             wanted += every
 
 
-def limited(ask: Ask, answer: Answer) -> tuple[Answer, int]:
-    """An answer no longer than was asked for, and its tokens: one that had to be cut costs all it was allowed."""
+def truncate(ask: ModelRequest, answer: ModelAnswer) -> tuple[ModelAnswer, int]:
+    """Truncate an answer to the requested limit and count its tokens. A truncated answer costs the whole limit."""
     spent = tokens(answer.text)
     if spent <= ask.limit:
         return answer, max(spent, 1)
-    return replace(answer, text=cut(answer.text, ask.limit), stop="length"), ask.limit
+    return replace(answer, text=first_tokens(answer.text, ask.limit), stop="length"), ask.limit
 
 
-def _worth(piece: str) -> int:
-    beyond = _BEYOND.fullmatch(piece)
-    return len(piece.encode("utf-8", "surrogatepass")) - 1 if beyond else 1
+def _token_count(piece: str) -> int:
+    non_ascii = _NON_ASCII.fullmatch(piece)
+    return len(piece.encode("utf-8", "surrogatepass")) - 1 if non_ascii else 1

@@ -1,20 +1,20 @@
-"""OpenAI's chat completions as they are spoken on the wire, by OpenAI and by everybody who imitates it."""
+"""OpenAI's chat completions API, also used by compatible services."""
 
 import json
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from tests.world.model_service import Unreadable
-from tests.world.models import Answer, Ask, Bill, Turn, beginnings
-from tests.world.searching import answered
+from tests.world.model_service import InvalidRequest
+from tests.world.models import Bill, MessageText, ModelAnswer, ModelRequest, prefixes
+from tests.world.search import json_reply
 from tests.world.server import Reply, Request
 
 MODELS: Final = ("gpt-5", "gpt-4.1", "gpt-4o", "gpt-4o-mini", "world-model", "local")
 CREATED: Final = 1_760_000_000
-LEAST_KEPT: Final = 1024
-KEPT_BY: Final = 128
-USUAL_LIMIT: Final = 4096
+MIN_CACHED_TOKENS: Final = 1024
+CACHE_STEP: Final = 128
+DEFAULT_LIMIT: Final = 4096
 STOPS: Final = {
     "end": "stop",
     "length": "length",
@@ -40,40 +40,40 @@ REFUSALS: Final = {
 _STREAM: Final = ("Content-Type", "text/event-stream; charset=utf-8")
 
 
-class _Read(BaseModel):
+class _LenientModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Part(_Read):
+class Part(_LenientModel):
     type: str
     text: str = ""
 
 
-class Message(_Read):
+class Message(_LenientModel):
     role: str = Field(pattern="^(system|developer|user|assistant|tool)$")
     content: str | list[Part] | None = None
 
-    def turn(self) -> Turn:
+    def turn(self) -> MessageText:
         parts = self.content if isinstance(self.content, list) else [Part(type="text", text=self.content or "")]
         role = "system" if self.role == "developer" else self.role
-        return Turn(role, "\n\n".join(part.text for part in parts if part.type == "text"))
+        return MessageText(role, "\n\n".join(part.text for part in parts if part.type == "text"))
 
 
-class NamedSchema(_Read):
+class NamedSchema(_LenientModel):
     name: str
     wanted: dict[str, JsonValue] | None = Field(None, alias="schema")
 
 
-class Format(_Read):
-    """llama.cpp takes its schema beside the type, where OpenAI has none."""
+class Format(_LenientModel):
+    """llama.cpp takes the schema next to the type, unlike OpenAI."""
 
     type: str = Field(pattern="^(text|json_object|json_schema)$")
     json_schema: NamedSchema | None = None
     wanted: dict[str, JsonValue] | None = Field(None, alias="schema")
 
 
-class Asked(_Read):
-    """The body of a request, as far as this server understands it. Tools are not."""
+class RequestBody(_LenientModel):
+    """The supported part of a request body. Tools are not supported."""
 
     model: str
     messages: list[Message] = Field(min_length=1)
@@ -91,60 +91,60 @@ class Asked(_Read):
 
 
 class OpenAI:
-    """The dialect: how the service reads, refuses, bills and answers."""
+    """The dialect of the OpenAI API."""
 
     name = "openai"
 
     def key(self, request: Request) -> str:
         return request.headers.get("authorization", "").removeprefix("Bearer ")
 
-    def aside(self, request: Request, path: str) -> Reply | None:
+    def other_reply(self, request: Request, path: str) -> Reply | None:
         if path == "/v1/models" and request.method == "GET":
             rows = [{"id": name, "object": "model", "created": CREATED, "owned_by": "world"} for name in MODELS]
-            return answered({"object": "list", "data": rows})
+            return json_reply({"object": "list", "data": rows})
         if path != "/v1/chat/completions":
-            return self.refused(404)
-        return self.refused(405) if request.method != "POST" else None
+            return self.error_reply(404)
+        return self.error_reply(405) if request.method != "POST" else None
 
-    def understood(self, request: Request) -> Ask:
+    def parse_request(self, request: Request) -> ModelRequest:
         try:
-            asked = Asked.model_validate_json(request.body)
+            asked = RequestBody.model_validate_json(request.body)
         except ValidationError as error:
-            raise Unreadable from error
+            raise InvalidRequest from error
         if asked.max_tokens and asked.max_completion_tokens:
-            raise Unreadable
+            raise InvalidRequest
         schema = asked.schema_wanted
-        limit = asked.max_completion_tokens or asked.max_tokens or USUAL_LIMIT
+        limit = asked.max_completion_tokens or asked.max_tokens or DEFAULT_LIMIT
         turns = tuple(message.turn() for message in asked.messages)
         written = json.dumps(schema, separators=(",", ":")) if schema else ""
-        return Ask(asked.model, turns, limit, schema, written, asked.stream, self.key(request))
+        return ModelRequest(asked.model, turns, limit, schema, written, asked.stream, self.key(request))
 
     def serves(self, model: str) -> bool:
         return model in MODELS
 
-    def billed(self, ask: Ask, output: int, kept: set[tuple[str, str]], run: str) -> Bill:
-        """Nothing is marked here: a beginning met before comes from the cache by itself, and writing it is free."""
+    def bill(self, ask: ModelRequest, output: int, cached: set[tuple[str, str]], run: str) -> Bill:
+        """Prefixes are cached automatically. Writing to the cache is free."""
         read = 0
-        for size, beginning in beginnings(ask.prompt, LEAST_KEPT, KEPT_BY):
-            if (run, beginning) in kept:
+        for size, beginning in prefixes(ask.prompt, MIN_CACHED_TOKENS, CACHE_STEP):
+            if (run, beginning) in cached:
                 read = size
-            kept.add((run, beginning))
+            cached.add((run, beginning))
         return Bill(ask.size() - read, output, cache_read=read)
 
-    def refused(self, status: int, *headers: tuple[str, str]) -> Reply:
+    def error_reply(self, status: int, *headers: tuple[str, str]) -> Reply:
         kind, code, message = REFUSALS[status]
-        return answered({"error": {"message": message, "type": kind, "param": None, "code": code}}, status, *headers)
+        return json_reply({"error": {"message": message, "type": kind, "param": None, "code": code}}, status, *headers)
 
-    def answered(self, ask: Ask, answer: Answer, bill: Bill) -> Reply:
+    def answer_reply(self, ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> Reply:
         if ask.streamed:
             return Reply(200, _events(ask, answer, bill), (_STREAM,))
-        message = {"role": "assistant", **_said(answer), "annotations": []}
+        message = {"role": "assistant", **_content(answer), "annotations": []}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": STOPS[answer.stop]}
         about = {"id": "chatcmpl-world", "object": "chat.completion", "created": CREATED, "model": ask.model}
-        return answered({**about, "choices": [choice], "usage": _usage(bill), "service_tier": "default"})
+        return json_reply({**about, "choices": [choice], "usage": _usage(bill), "service_tier": "default"})
 
 
-def _said(answer: Answer) -> dict[str, object]:
+def _content(answer: ModelAnswer) -> dict[str, object]:
     if answer.stop == "refusal":
         return {"content": None, "refusal": answer.text or "I can't help with that."}
     return {"content": answer.text, "refusal": None}
@@ -161,8 +161,8 @@ def _usage(bill: Bill) -> dict[str, object]:
     }
 
 
-def _events(ask: Ask, answer: Answer, bill: Bill) -> bytes:
-    """The bill always comes last, asked for or not, as with most who imitate OpenAI."""
+def _events(ask: ModelRequest, answer: ModelAnswer, bill: Bill) -> bytes:
+    """Usage is always sent last, requested or not, as most compatible services do."""
     about = {"id": "chatcmpl-world", "object": "chat.completion.chunk", "created": CREATED, "model": ask.model}
     pieces = [answer.text[at : at + 40] for at in range(0, len(answer.text), 40)]
     said = "refusal" if answer.stop == "refusal" else "content"

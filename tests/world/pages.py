@@ -1,4 +1,4 @@
-"""The small web: who publishes what about the Alder Bridge. All of it is invented, and written for these tests."""
+"""The pages of the test web, about the Alder Bridge. All of them are invented for these tests."""
 
 from datetime import date, timedelta
 from typing import Final
@@ -28,11 +28,11 @@ SITES: Final = (RIVERS, DORN, GAZETTE, ENCYCLOPAEDIA, ROADS, BLOG, WALLS)
 
 QUESTION: Final = "Who designed the Alder Bridge? How long is its main span? How many vehicles cross it each day?"
 ANSWERED_BY: Final = ("ferris", "bridge", "counts")
-"""The pages that question needs, one for each part of it."""
+"""The pages that answer the question, one for each part."""
 
 
 def pages(today: date) -> tuple[Page, ...]:
-    """Every page there is. Only the newest news depend on the day."""
+    """All pages. Only the latest news depends on the day."""
     return (*_official(today), *_academic(), *_press(), *_encyclopaedic(), *_personal(), *walls(WALLS, GAZETTE))
 
 
@@ -105,7 +105,7 @@ _SCOUR: Final = (
 
 def _filed(key: str, site: Site, path: str, paper: Paper, media_type: str) -> Page:
     words = " ".join(line for lines in paper.pages for line in lines)
-    return Page(key, site.key, path, paper.title, words, paper.written(), media_type, paper.author, paper.published)
+    return Page(key, site.key, path, paper.title, words, paper.to_bytes(), media_type, paper.author, paper.published)
 
 
 def _academic() -> tuple[Page, ...]:
@@ -128,7 +128,7 @@ def _academic() -> tuple[Page, ...]:
             """,
             Byline("Lena Brandt", date(2021, 9, 30)),
         ),
-        # No extension, and a type that says nothing: only the bytes tell that this is a PDF.
+        # No extension and a generic type: only the bytes show that this is a PDF.
         _filed("scour", DORN, "/papers/41", scour, "application/octet-stream"),
         article(
             "gauges",

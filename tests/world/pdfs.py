@@ -1,4 +1,4 @@
-"""PDFs written by hand: honest ones of several lines a page, and ones meant to hurt a reader."""
+"""Handmade PDFs: ordinary ones with a few lines per page, and hostile ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _FONT: Final = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
 @dataclass(frozen=True)
 class Paper:
-    """What a PDF says about itself, and its pages, each a few lines."""
+    """The metadata and pages of a PDF."""
 
     title: str
     author: str
     published: date
     pages: Sequence[Sequence[str]]
 
-    def written(self) -> bytes:
+    def to_bytes(self) -> bytes:
         kids = b" ".join(b"%d 0 R" % (5 + 2 * at) for at in range(len(self.pages)))
         objects = [
             b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -36,7 +36,7 @@ class Paper:
         ]
         for at, lines in enumerate(self.pages):
             objects += [_PAGE % (6 + 2 * at), _stream(_drawing(lines))]
-        return assembled(objects, info=4)
+        return assemble(objects, info=4)
 
 
 def _drawing(lines: Sequence[str]) -> bytes:
@@ -48,31 +48,31 @@ def _stream(content: bytes, extra: bytes = b"") -> bytes:
     return b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(content), extra, content)
 
 
-def assembled(objects: Sequence[bytes], info: int = 0) -> bytes:
-    """Objects numbered from one, the first of them the catalogue, with the table that says where each begins."""
-    written, places = bytearray(b"%PDF-1.4\n"), []
+def assemble(objects: Sequence[bytes], info: int = 0) -> bytes:
+    """Assemble numbered objects, the first of them the catalogue, and the cross-reference table."""
+    output, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, body in enumerate(objects, 1):
-        places.append(len(written))
-        written += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(written)
-    written += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    written += b"".join(b"%010d 00000 n \n" % place for place in places)
+        offsets.append(len(output))
+        output += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = len(output)
+    output += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    output += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     about = b" /Info %d 0 R" % info if info else b""
-    written += b"trailer << /Size %d /Root 1 0 R%s >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, about, table)
-    return bytes(written)
+    output += b"trailer << /Size %d /Root 1 0 R%s >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, about, table)
+    return bytes(output)
 
 
 def bomb() -> bytes:
-    """One page whose drawing unpacks to a gibibyte of zeros, which count as white space."""
+    """One page whose content stream decompresses to a gibibyte of zeros, which count as white space."""
     drawing = _stream(bombs.deflate(), b" /Filter /FlateDecode")
-    return assembled([_CATALOGUE, _PAGES % (b"1", b"4 0 R"), _FONT, _PAGE % 5, drawing])
+    return assemble([_CATALOGUE, _PAGES % (b"1", b"4 0 R"), _FONT, _PAGE % 5, drawing])
 
 
 def circle() -> bytes:
-    """A tree of pages that contains itself."""
-    return assembled([_CATALOGUE, _PAGES % (b"1000000", b"2 0 R 2 0 R 2 0 R"), _FONT])
+    """A page tree that contains itself."""
+    return assemble([_CATALOGUE, _PAGES % (b"1000000", b"2 0 R 2 0 R 2 0 R"), _FONT])
 
 
 def deep(levels: int = 20_000) -> bytes:
-    """Brackets within brackets, for readers that recurse."""
-    return assembled([_CATALOGUE, _PAGES % (b"1", b"[" * levels + b"]" * levels), _FONT])
+    """Deeply nested brackets, for recursive parsers."""
+    return assemble([_CATALOGUE, _PAGES % (b"1", b"[" * levels + b"]" * levels), _FONT])

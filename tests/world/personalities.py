@@ -1,6 +1,6 @@
-"""The characters of models: each reads an ask and answers in the form asked for, well, badly or with bad intent.
+"""Personalities of models: each reads a request and fills in the requested form well, badly or maliciously.
 
-They find the question and the sentences in the prompt, and the fields in the schema; they know no shape by heart.
+They find the question and the sentences in the prompt and the fields in the schema. No schema is hard-coded.
 """
 
 import json
@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.world.forms import Form, Pen, Place, Subject, form_in
-from tests.world.models import Answer, Ask, Personality
-from tests.world.searching import words
+from tests.world.forms import Form, FormField, FormFiller, Subject, find_form
+from tests.world.models import ModelAnswer, ModelRequest, Personality
+from tests.world.search import words
 
 INVENTED_IDS: Final = ("p999.s1", "p0.s0", "p1.s9999", "p-1", "../../etc/passwd", "https://evil.example/id", "")
 INVENTED: Final = (
@@ -35,9 +35,9 @@ _ORDER: Final = re.compile(
 
 
 class Reader:
-    """What can be learned from an ask: its question and its sentences, best first."""
+    """Parses a request: its question and its sentences, best first."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: ModelRequest) -> None:
         self.ask = ask
         self.sentences = [Subject(each[1], each[2].strip()) for each in _SENTENCE.finditer(ask.user) if each[2].strip()]
         stated = _QUESTION.search(ask.user)
@@ -57,14 +57,14 @@ class Reader:
 
 
 class Competent:
-    """Points at the sentences that share most words with the question, and says what they say."""
+    """Cites the sentences that share most words with the question and repeats them."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: ModelRequest) -> None:
         self.read = Reader(ask)
         self.satisfied = any(self.read.overlap(each.text) >= _SATISFYING for each in self.read.ranked[:1])
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
-        if place.points:
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
+        if field.wants_id:
             return [subject] if subject.id else []
         lists: Mapping[str, Callable[[], Sequence[Subject]]] = {
             "aspect": lambda: [Subject("", self.read.keywords())],
@@ -76,24 +76,24 @@ class Competent:
             "gap": lambda: [Subject("", word) for word in sorted(self._unmet())][:1],
             "question": lambda: [Subject(each.id, f"What else is known about {name}?") for each, name in self._named()],
         }
-        return next((list_of() for stem, list_of in lists.items() if stem in place.name), [])
+        return next((list_of() for stem, list_of in lists.items() if stem in field.name), [])
 
-    def words(self, place: Place, subject: Subject) -> str:
-        return subject.id if place.points else subject.text
+    def words(self, field: FormField, subject: Subject) -> str:
+        return subject.id if field.wants_id else subject.text
 
-    def number(self, place: Place, subject: Subject) -> float:
-        if place.schema.get("type") == "integer":
-            return subject.number if place.name != "aspect" else 0
+    def number(self, field: FormField, subject: Subject) -> float:
+        if field.schema.get("type") == "integer":
+            return subject.number if field.name != "aspect" else 0
         return 0.8
 
-    def choice(self, place: Place, options: Sequence[object]) -> object:
+    def choice(self, field: FormField, options: Sequence[object]) -> object:
         return next((each for each in options if each == "supports"), options[0])
 
-    def flag(self, place: Place) -> bool:
+    def flag(self, field: FormField) -> bool:
         return self.satisfied
 
     def _named(self) -> list[tuple[Subject, str]]:
-        """The first full name in a good sentence that the question does not have."""
+        """The first full name in a good sentence that is not in the question."""
         found = ((each, name) for each in self.read.best(6) for name in _NAME.findall(each.text))
         return [(each, name) for each, name in found if not words(name) & self.read.wanted][:1]
 
@@ -102,128 +102,130 @@ class Competent:
 
 
 def _reworded(subject: Subject) -> Subject:
-    """Every second statement in the mouth of somebody else, and every word of its evidence kept."""
+    """Rephrase every second statement as reported speech, keeping all words of its evidence."""
     return subject if subject.number % 2 else replace(subject, text=f"As it is reported: {subject.text}")
 
 
 class Lazy:
-    """As little as a form allows."""
+    """Fills in as little as the form allows."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: ModelRequest) -> None:
         pass
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
         return []
 
-    def words(self, place: Place, subject: Subject) -> str:
+    def words(self, field: FormField, subject: Subject) -> str:
         return ""
 
-    def number(self, place: Place, subject: Subject) -> float:
-        least = place.schema.get("minimum", 0)
+    def number(self, field: FormField, subject: Subject) -> float:
+        least = field.schema.get("minimum", 0)
         return least if isinstance(least, int | float) else 0
 
-    def choice(self, place: Place, options: Sequence[object]) -> object:
+    def choice(self, field: FormField, options: Sequence[object]) -> object:
         return options[0]
 
-    def flag(self, place: Place) -> bool:
+    def flag(self, field: FormField) -> bool:
         return False
 
 
 class Hostile:
-    """Invents ids, numbers, names, quotations and addresses, gives orders, repeats the prompt and the key."""
+    """Invents ids, numbers, names, quotations and URLs, gives instructions, repeats the prompt and the key."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: ModelRequest) -> None:
         read = Reader(ask)
         ids = [each.id for each in read.ranked[:4]]
         altered = [re.sub(r"\d", "7", each.text) + " Quux said so." for each in read.ranked[:2]]
         lies = (*INVENTED, ask.prompt[:400], f"The key is {ask.key}.", *altered)
-        # Each lie twice: with an id that does not exist, and with one that does and says nothing of the kind.
+        # Each lie twice: with an id that does not exist, and with the id of a sentence that does not say it.
         invented = [Subject(INVENTED_IDS[at % len(INVENTED_IDS)], lie, at + 40) for at, lie in enumerate(lies)]
         borrowed = [Subject(ids[at % len(ids)], lie, at + 1) for at, lie in enumerate(lies)] if ids else []
         self._subjects = [*invented, *borrowed]
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
-        return [subject, *self._subjects[:1]] if place.points else self._subjects
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
+        return [subject, *self._subjects[:1]] if field.wants_id else self._subjects
 
-    def words(self, place: Place, subject: Subject) -> str:
-        return subject.id if place.points else subject.text
+    def words(self, field: FormField, subject: Subject) -> str:
+        return subject.id if field.wants_id else subject.text
 
-    def number(self, place: Place, subject: Subject) -> float:
+    def number(self, field: FormField, subject: Subject) -> float:
         return -7 if subject.number % 2 else 7
 
-    def choice(self, place: Place, options: Sequence[object]) -> object:
+    def choice(self, field: FormField, options: Sequence[object]) -> object:
         return options[-1]
 
-    def flag(self, place: Place) -> bool:
+    def flag(self, field: FormField) -> bool:
         return True
 
 
 class Obedient(Competent):
-    """Does what the passages say: their orders, or whatever in them does not belong to the question, everywhere."""
+    """Follows instructions in the passages, or else repeats the sentences unrelated to the question."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: ModelRequest) -> None:
         super().__init__(ask)
-        orders = [each for each in self.read.sentences if _ORDER.search(each.text)]
-        self._orders = orders or [each for each in self.read.sentences if not self.read.overlap(each.text)]
+        options = [each for each in self.read.sentences if _ORDER.search(each.text)]
+        self._orders = options or [each for each in self.read.sentences if not self.read.overlap(each.text)]
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
-        return self._orders[:6] if self._orders and not place.points else super().items(place, subject)
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
+        return self._orders[:6] if self._orders and not field.wants_id else super().items(field, subject)
 
 
 class Repeating(Competent):
-    """Says everything again and again, and the same each time."""
+    """Repeats the same item many times."""
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
-        found = super().items(place, subject)
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
+        found = super().items(field, subject)
         return list(found[:1]) * REPEATED
 
-    def flag(self, place: Place) -> bool:
+    def flag(self, field: FormField) -> bool:
         return False
 
 
 class Nonsensical(Competent):
-    """Fits every form and means nothing."""
+    """Fills in every form with nonsense."""
 
-    def items(self, place: Place, subject: Subject) -> Sequence[Subject]:
-        if place.points:
+    def items(self, field: FormField, subject: Subject) -> Sequence[Subject]:
+        if field.wants_id:
             return [subject] if subject.id else []
         return [Subject(each.id, NONSENSE) for each in reversed(self.read.sentences[-3:])] or [Subject("", NONSENSE)]
 
-    def choice(self, place: Place, options: Sequence[object]) -> object:
-        return options[len(place.path) % len(options)]
+    def choice(self, field: FormField, options: Sequence[object]) -> object:
+        return options[len(field.path) % len(options)]
 
 
-def _writing(pen: Callable[[Ask], Pen]) -> Personality:
-    def answer(ask: Ask) -> Answer:
-        form = Form(ask.schema) if ask.schema is not None else form_in(ask.prompt)
+def _fill_with(filler: Callable[[ModelRequest], FormFiller]) -> Personality:
+    def answer(ask: ModelRequest) -> ModelAnswer:
+        form = Form(ask.schema) if ask.schema is not None else find_form(ask.prompt)
         if form is None:
-            return Answer(" ".join(each.text for each in Reader(ask).best(3)) or "I do not know.")
-        return Answer(json.dumps(form.filled(pen(ask), Subject()), ensure_ascii=False))
+            return ModelAnswer(" ".join(each.text for each in Reader(ask).best(3)) or "I do not know.")
+        return ModelAnswer(json.dumps(form.fill(filler(ask), Subject()), ensure_ascii=False))
 
     return answer
 
 
-def _chatty(ask: Ask) -> Answer:
-    """What small models do when nothing holds them to a form."""
-    wanted = _writing(Competent)(ask).text
-    return Answer(f"Sure! Here is the JSON you asked for:\n\n```json\n{wanted}\n```\n\nLet me know if {{this}} helps.")
+def _chatty(ask: ModelRequest) -> ModelAnswer:
+    """Wraps the JSON in prose, as small models do without a schema."""
+    wanted = _fill_with(Competent)(ask).text
+    return ModelAnswer(
+        f"Sure! Here is the JSON you asked for:\n\n```json\n{wanted}\n```\n\nLet me know if {{this}} helps."
+    )
 
 
-def _rambling(ask: Ask) -> Answer:
-    """Never finds an end; the limit finds it."""
-    begun = _writing(Competent)(ask).text.rstrip("]}\"'")
-    return Answer(begun + " and so on" * ask.limit)
+def _rambling(ask: ModelRequest) -> ModelAnswer:
+    """Continues until the token limit."""
+    begun = _fill_with(Competent)(ask).text.rstrip("]}\"'")
+    return ModelAnswer(begun + " and so on" * ask.limit)
 
 
 def personalities() -> Mapping[str, Personality]:
     return {
-        "competent": _writing(Competent),
-        "lazy": _writing(Lazy),
-        "hostile": _writing(Hostile),
-        "obedient": _writing(Obedient),
-        "repeating": _writing(Repeating),
-        "nonsensical": _writing(Nonsensical),
+        "competent": _fill_with(Competent),
+        "lazy": _fill_with(Lazy),
+        "hostile": _fill_with(Hostile),
+        "obedient": _fill_with(Obedient),
+        "repeating": _fill_with(Repeating),
+        "nonsensical": _fill_with(Nonsensical),
         "chatty": _chatty,
         "rambling": _rambling,
-        "refusing": lambda _: Answer(REFUSAL, "refusal"),
+        "refusing": lambda _: ModelAnswer(REFUSAL, "refusal"),
     }

@@ -1,18 +1,18 @@
-"""Hosts whose robots.txt is the trouble. Every other path on them is a decent page."""
+"""Hosts with a faulty robots.txt. Every other path on them is an ordinary page."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from tests.world import bombs
 from tests.world.faults import always, page
-from tests.world.server import Behaviour, Handler, Reply, Request, Wire, head
+from tests.world.server import Behaviour, Connection, Handler, Reply, Request, head
 
 FIRST_ADDRESS: Final = 20
 _TEXT: Final = ("Content-Type", "text/plain")
 
 
 def robot_hosts(trap: str) -> Mapping[str, Handler]:
-    """By name; the world gives each an address of its own, because robots.txt speaks for a whole host."""
+    """Handlers by name. Each gets its own address, because robots.txt applies to a whole host."""
     return {
         "robots-refuses": _host(always(_rules("User-agent: *\nDisallow: /\n"))),
         "robots-403": _host(always(Reply(403))),
@@ -37,11 +37,11 @@ def _host(robots: Handler) -> Handler:
     return handler
 
 
-async def _hang(wire: Wire) -> None:
-    await wire.hang()
+async def _hang(connection: Connection) -> None:
+    await connection.hang()
 
 
-async def _endless(wire: Wire) -> None:
-    await wire.send(head(200, (_TEXT,)))
+async def _endless(connection: Connection) -> None:
+    await connection.send(head(200, (_TEXT,)))
     while True:
-        await wire.send(b"User-agent: nobody\nDisallow: /nothing\n" * 100)
+        await connection.send(b"User-agent: nobody\nDisallow: /nothing\n" * 100)

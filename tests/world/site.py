@@ -1,6 +1,6 @@
-"""Sites and pages as values: what is served where. Knows no sockets.
+"""Sites and pages as values. Does not access the network.
 
-An address inside a page is a placeholder such as `site://rivers/` until the world runs.
+URLs inside pages are placeholders such as `site://rivers/` until the world runs.
 """
 
 import html
@@ -12,12 +12,12 @@ from datetime import date
 from typing import Final
 
 _TAG: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
-_PLACE: Final = re.compile(r"site://([a-z-]+)")
+_PLACEHOLDER: Final = re.compile(r"site://([a-z-]+)")
 
 
 @dataclass(frozen=True)
 class Site:
-    """A host of the world: its name where names resolve, its loopback address, and what it asks of robots."""
+    """A host of the world: its name (in a named world), loopback address and robots.txt."""
 
     key: str
     name: str
@@ -28,7 +28,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Page:
-    """Something a site serves. Searches know it by `words` unless it is `unlisted`; then only a bait leads to it."""
+    """A page of a site. Searches find it by `words`, unless it is `unlisted`: then only as bait."""
 
     key: str
     site: str
@@ -42,12 +42,12 @@ class Page:
     unlisted: bool = False
     status: int = 200
 
-    def served(self, origin: Callable[[str], str]) -> bytes:
-        """The content with every placeholder turned into an address."""
+    def render(self, origin: Callable[[str], str]) -> bytes:
+        """Return the content with placeholders replaced by URLs."""
         if not self.media_type.startswith("text/"):
             return self.content
-        placed = _PLACE.sub(lambda place: origin(place[1]), self.content.decode())
-        return placed.encode()
+        rendered = _PLACEHOLDER.sub(lambda match: origin(match[1]), self.content.decode())
+        return rendered.encode()
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ def article(
     *,
     unlisted: bool = False,
 ) -> Page:
-    """A page as a decent site serves it: navigation, an article with its metadata, a footer."""
+    """An ordinary page: navigation, an article with metadata, a footer."""
     body = "\n".join(f"<p>{paragraph.strip()}</p>" for paragraph in paragraphs.strip().split("\n\n"))
     content = _ARTICLE.format(
-        title=html.escape(title), site=site.title, about=_metadata(title, byline), body=body, line=_line(byline)
+        title=html.escape(title), site=site.title, about=_metadata(title, byline), body=body, line=_byline(byline)
     )
     return Page(
         key=key,
         site=site.key,
         path=path,
         title=title,
-        words=plain(body),
+        words=plain_text(body),
         content=content.encode(),
         author=byline.author if byline else "",
         published=byline.published if byline else None,
@@ -84,12 +84,12 @@ def article(
     )
 
 
-def raw(key: str, site: Site, path: str, title: str, markup: str, *, status: int = 200) -> Page:
-    """A page exactly as written, which searches do not list."""
-    return Page(key, site.key, path, title, plain(markup), markup.encode(), unlisted=True, status=status)
+def raw_page(key: str, site: Site, path: str, title: str, markup: str, *, status: int = 200) -> Page:
+    """An unlisted page with exactly this markup."""
+    return Page(key, site.key, path, title, plain_text(markup), markup.encode(), unlisted=True, status=status)
 
 
-def plain(markup: str) -> str:
+def plain_text(markup: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
 
 
@@ -97,15 +97,15 @@ def _metadata(title: str, byline: Byline | None) -> str:
     if byline is None:
         return ""
     day = byline.published.isoformat()
-    described = {"@context": "https://schema.org", "@type": "Article", "headline": title, "datePublished": day}
+    metadata = {"@context": "https://schema.org", "@type": "Article", "headline": title, "datePublished": day}
     return (
         f'<meta name="author" content="{html.escape(byline.author)}">\n'
         f'<meta property="article:published_time" content="{day}T08:00:00Z">\n'
-        f'<script type="application/ld+json">{json.dumps(described)}</script>'
+        f'<script type="application/ld+json">{json.dumps(metadata)}</script>'
     )
 
 
-def _line(byline: Byline | None) -> str:
+def _byline(byline: Byline | None) -> str:
     return f"<address>{html.escape(byline.author)}, {byline.published:%d %B %Y}</address>" if byline else ""
 
 

@@ -1,4 +1,4 @@
-"""Tavily as it speaks on the wire: `POST /search` and `POST /extract`, a bearer key, and its own kinds of refusal."""
+"""The Tavily API: `POST /search` and `POST /extract`, a bearer key, and its error responses."""
 
 import json
 from datetime import date, timedelta
@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tests.world.faults import AN_HOUR
-from tests.world.searching import Errand, Found, Searches, answered, within
+from tests.world.search import SearchEngine, SearchHit, SearchRequest, json_reply, within
 from tests.world.server import Behaviour, Reply, Request
 
 REQUEST_ID: Final = "5f1d7a0e-0000-4000-8000-000000000000"
@@ -25,8 +25,8 @@ REFUSALS: Final = {
 _DAYS: Final = {"day": 1, "d": 1, "week": 7, "w": 7, "month": 30, "m": 30, "year": 365, "y": 365}
 
 
-class Asked(BaseModel):
-    """The body of a search, as far as this Tavily understands it; the real one, too, takes more."""
+class SearchBody(BaseModel):
+    """The supported part of a search body. Other fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -41,8 +41,8 @@ class Asked(BaseModel):
     include_raw_content: bool | str = False
 
 
-class Wanted(BaseModel):
-    """The body of an extraction."""
+class ExtractBody(BaseModel):
+    """The body of an extract request."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -50,31 +50,31 @@ class Wanted(BaseModel):
 
 
 class Tavily:
-    def __init__(self, searches: Searches, key: str, today: date) -> None:
+    def __init__(self, searches: SearchEngine, key: str, today: date) -> None:
         self._searches = searches
         self._key = key
         self._today = today
 
     def __call__(self, request: Request) -> Reply | Behaviour:
-        errand = Errand.of(request)
-        if errand.path not in ("/search", "/extract"):
-            return answered({"detail": "Not Found"}, 404)
+        command = SearchRequest.parse(request)
+        if command.path not in ("/search", "/extract"):
+            return json_reply({"detail": "Not Found"}, 404)
         if request.method != "POST":
-            return answered({"detail": "Method Not Allowed"}, 405)
-        spoiled = _refused(errand) or self._searches.spoiled(request, errand)
-        if spoiled:
-            return spoiled
+            return json_reply({"detail": "Method Not Allowed"}, 405)
+        fault_reply = _refused(command) or self._searches.fault_reply(request, command)
+        if fault_reply:
+            return fault_reply
         if request.headers.get("authorization") != f"Bearer {self._key}":
             return refusal(401)
-        return self._search(request, errand) if errand.path == "/search" else self._extract(request)
+        return self._search(request, command) if command.path == "/search" else self._extract(request)
 
-    def _search(self, request: Request, errand: Errand) -> Reply:
+    def _search(self, request: Request, command: SearchRequest) -> Reply:
         try:
-            asked = Asked.model_validate_json(request.body)
+            asked = SearchBody.model_validate_json(request.body)
         except ValidationError as error:
-            return answered({"detail": {"error": f"Invalid request: {error.error_count()} problems."}}, 400)
-        chosen = [each for each in self._searches.results(asked.query, errand) if self._fits(each, asked)]
-        return answered(
+            return json_reply({"detail": {"error": f"Invalid request: {error.error_count()} problems."}}, 400)
+        chosen = [each for each in self._searches.results(asked.query, command) if self._fits(each, asked)]
+        return json_reply(
             {
                 "query": asked.query,
                 "follow_up_questions": None,
@@ -86,7 +86,7 @@ class Tavily:
             }
         )
 
-    def _fits(self, found: Found, asked: Asked) -> bool:
+    def _fits(self, found: SearchHit, asked: SearchBody) -> bool:
         if asked.include_domains and not within(found.url, asked.include_domains):
             return False
         if within(found.url, asked.exclude_domains):
@@ -94,19 +94,19 @@ class Tavily:
         since = self._since(asked)
         return since is None or (found.published is not None and found.published >= since)
 
-    def _since(self, asked: Asked) -> date | None:
+    def _since(self, asked: SearchBody) -> date | None:
         if asked.start_date:
             return date.fromisoformat(asked.start_date)
         return self._today - timedelta(days=_DAYS[asked.time_range]) if asked.time_range else None
 
     def _extract(self, request: Request) -> Reply:
         try:
-            wanted = Wanted.model_validate(json.loads(request.body))
+            wanted = ExtractBody.model_validate(json.loads(request.body))
         except ValueError:
             return refusal(400)
         urls = [wanted.urls] if isinstance(wanted.urls, str) else wanted.urls
         pages = {url: self._searches.page_at(url) for url in urls}
-        return answered(
+        return json_reply(
             {
                 "results": [
                     {"url": url, "raw_content": page.words, "images": []} for url, page in pages.items() if page
@@ -120,17 +120,17 @@ class Tavily:
         )
 
 
-def _refused(errand: Errand) -> Reply | None:
-    if errand.trouble == "retry-after":
+def _refused(command: SearchRequest) -> Reply | None:
+    if command.trouble == "retry-after":
         return refusal(429, ("Retry-After", str(AN_HOUR)))
-    return refusal(int(errand.trouble)) if errand.trouble.isdigit() else None
+    return refusal(int(command.trouble)) if command.trouble.isdigit() else None
 
 
 def refusal(status: int, *headers: tuple[str, str]) -> Reply:
-    return answered({"detail": {"error": REFUSALS.get(status, "Unknown error.")}}, status, *headers)
+    return json_reply({"detail": {"error": REFUSALS.get(status, "Unknown error.")}}, status, *headers)
 
 
-def _result(found: Found, asked: Asked) -> dict[str, object]:
+def _result(found: SearchHit, asked: SearchBody) -> dict[str, object]:
     raw = found.page.words if found.page and asked.include_raw_content else None
     fields: dict[str, object] = {"url": found.url, "title": found.title, "content": found.content}
     if asked.topic == "news" and found.published:

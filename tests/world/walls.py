@@ -1,8 +1,8 @@
-"""Pages that answer 200 and give nothing: walls, lost pages and shells; and one page that gives orders."""
+"""Pages with status 200 and no content, such as paywalls and soft 404s, and one page with prompt injections."""
 
 from typing import Final
 
-from tests.world.site import Page, Site, raw
+from tests.world.site import Page, Site, raw_page
 
 FRAME: Final = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>{body}</body></html>'
@@ -11,11 +11,11 @@ FRAME: Final = (
 
 def walls(site: Site, newspaper: Site) -> tuple[Page, ...]:
     def page(key: str, path: str, title: str, body: str) -> Page:
-        return raw(key, site, path, title, FRAME.format(title=title, body=body))
+        return raw_page(key, site, path, title, FRAME.format(title=title, body=body))
 
     paid = "The secret ledgers of the Alder Bridge"
     return (
-        raw("paywall", newspaper, "/2025/premium", paid, FRAME.format(title=paid, body=_PAYWALL)),
+        raw_page("paywall", newspaper, "/2025/premium", paid, FRAME.format(title=paid, body=_PAYWALL)),
         page("login", "/members/toll-book", "Sign in", _LOGIN),
         page("cookie-wall", "/bridge-tolls", "Before you continue", _COOKIES),
         page("captcha", "/timetable", "Just a moment...", _CAPTCHA),
@@ -25,9 +25,9 @@ def walls(site: Site, newspaper: Site) -> tuple[Page, ...]:
 
 
 def hostile(site: Site) -> Page:
-    """Orders to whoever reads it, addresses that must never be asked for, and what a terminal should not print."""
+    """A page with prompt injections, URLs that must never be fetched, and terminal escapes."""
     title = "Notes on the Alder Bridge"
-    return raw("hostile", site, "/notes", title, FRAME.format(title=title, body=_HOSTILE))
+    return raw_page("hostile", site, "/notes", title, FRAME.format(title=title, body=_HOSTILE))
 
 
 _PAYWALL: Final = """

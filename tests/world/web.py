@@ -1,4 +1,4 @@
-"""The polite part of the world: sites that serve their pages, with validators, compression and robots.txt."""
+"""Well-behaved sites that serve their pages with validators, compression and robots.txt."""
 
 import asyncio
 import gzip
@@ -9,15 +9,15 @@ from email.utils import format_datetime
 from hashlib import sha256
 from typing import Final
 
-from tests.world.server import Behaviour, Handler, Reply, Request, Wire
+from tests.world.server import Behaviour, Connection, Handler, Reply, Request
 from tests.world.site import Page, Site
 
-WORTH_PACKING: Final = 1024
+MIN_COMPRESSED_BYTES: Final = 1024
 _FOUNDED: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class WebSite:
-    """One host. `origin` turns the key of a site into its address once the world runs."""
+    """A site. `origin` returns the URL of a site by key once the world runs."""
 
     def __init__(self, site: Site, pages: Iterable[Page], origin: Callable[[str], str]) -> None:
         self._site = site
@@ -26,11 +26,11 @@ class WebSite:
         self._moved: dict[str, str] = {}
 
     def replace(self, page: Page) -> None:
-        """The page says something else from now on, and its validators with it."""
+        """Replace a page. Its validators change too."""
         self._pages[page.path] = page
 
     def move(self, path: str, to: str) -> None:
-        """What was at a path is at another from now on, and the old one says so."""
+        """Move a page to another path and redirect the old one."""
         self._pages[to] = replace(self._pages.pop(path), path=to)
         self._moved[path] = to
 
@@ -53,30 +53,30 @@ class WebSite:
         return Reply(200, self._site.robots.encode(), (("Content-Type", "text/plain; charset=utf-8"),))
 
     def _page(self, page: Page, request: Request) -> Reply:
-        content = page.served(self._origin)
+        content = page.render(self._origin)
         tag = f'"{sha256(content).hexdigest()[:16]}"'
         changed = datetime.combine(page.published, time(8), UTC) if page.published else _FOUNDED
         about = (("ETag", tag), ("Last-Modified", format_datetime(changed, usegmt=True)), ("Vary", "Accept-Encoding"))
         if request.headers.get("if-none-match") == tag:
             return Reply(304, b"", about)
         described = (("Content-Type", page.media_type), *about)
-        if len(content) > WORTH_PACKING and "gzip" in request.headers.get("accept-encoding", ""):
+        if len(content) > MIN_COMPRESSED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
             return Reply(page.status, gzip.compress(content, mtime=0), (*described, ("Content-Encoding", "gzip")))
         return Reply(page.status, content, described)
 
 
-def slowly(handler: Handler, seconds: float) -> Handler:
-    """The same, each answer so many seconds later."""
+def delayed(handler: Handler, seconds: float) -> Handler:
+    """Delay every reply of a handler."""
     if not seconds:
         return handler
 
     def handle(request: Request) -> Behaviour:
-        async def behave(wire: Wire) -> None:
+        async def behave(connection: Connection) -> None:
             await asyncio.sleep(seconds)
             answer = handler(request)
             assert isinstance(answer, Reply)
             closing = replace(answer, headers=(*answer.headers, ("Connection", "close")))
-            await wire.send(closing.written(body=request.method != "HEAD"))
+            await connection.send(closing.to_bytes(body=request.method != "HEAD"))
 
         return behave
 

@@ -1,4 +1,4 @@
-"""The whole world on loopback: the small web, the search services, the models, the faults, and a place not to reach."""
+"""The test world on loopback: web sites, search services, models, faults, and a trap that must not be reached."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -9,30 +9,30 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.world.arxiv import Arxiv
-from tests.world.faults import PREFIX, FaultSite, Nearby
-from tests.world.model_house import ModelHouse
+from tests.world.faults import PREFIX, FaultSite, FaultTargets
+from tests.world.model_services import ModelServices
 from tests.world.models import ModelLog
 from tests.world.pages import ENCYCLOPAEDIA, SITES, pages
 from tests.world.robots import FIRST_ADDRESS, robot_hosts
-from tests.world.searching import Catalogue, Searches, commanded
+from tests.world.search import Catalogue, SearchEngine, with_commands
 from tests.world.searxng import SearXNG
 from tests.world.server import Address, Handler, Reply, Request, Server
 from tests.world.site import Page
 from tests.world.tavily import Tavily
-from tests.world.web import WebSite, slowly
+from tests.world.web import WebSite, delayed
 from tests.world.wikipedia import Wikipedia
 
 KEY: Final = "tvly-world-key"
 FAULTS_ADDRESS: Final = "127.0.0.9"
 TRAP: Final = "trap"
-NOT_OPENED: Final = (TRAP, "anthropic", "openai")
-"""Nobody fetches pages from these: the models are asked, and never read."""
+NOT_ALLOWED: Final = (TRAP, "anthropic", "openai")
+"""Pages are never fetched from these."""
 
 
 class World:
-    """Runs between `with` and its end. Every site has a loopback address of its own, so the product runs unmodified.
+    """Runs inside a `with` block. Every site has its own loopback address, so Marchwarden runs unmodified.
 
-    A `named` world writes addresses with host names (`rivers.senn.gov`) instead, for a fetcher that is given `resolve`.
+    A `named` world uses host names (`rivers.senn.gov`) instead, for a fetcher with `resolve` as its resolver.
     """
 
     def __init__(self, *, named: bool = False, today: date | None = None, page_seconds: float = 0.0) -> None:
@@ -45,14 +45,14 @@ class World:
         self._addresses: dict[str, Address] = {}
         self._sites: dict[str, WebSite] = {}
         self._robots: tuple[str, ...] = ()
-        self.models: Final = ModelHouse(self.origin)
+        self.models: Final = ModelServices(self.origin)
         self._server = Server()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as opening:
             opening.enter_context(self._server)
-            # Bound and never listening: connections to it are refused, and nobody else can take the port.
+            # Bound but not listening: connections are refused, and no other process can take the port.
             closed = opening.enter_context(socket.socket())
             closed.bind(("127.0.0.1", 0))
             self._populate(f"http://127.0.0.1:{closed.getsockname()[1]}/")
@@ -66,17 +66,17 @@ class World:
 
     @property
     def requests(self) -> list[Request]:
-        """Every request so far, in order of arrival, except those of the trap: it is no part of the web."""
+        """All requests so far in order of arrival, except those to the trap."""
         return [request for request in self._server.requests if request.site != TRAP]
 
     @property
-    def trespasses(self) -> int:
-        """Connections made to the place that no allowed host leads to. It must stay at nought."""
+    def trap_connections(self) -> int:
+        """The number of connections to the trap, which is not an allowed host. Must stay 0."""
         return self._server.connections.count(TRAP)
 
     @property
     def model_log(self) -> ModelLog:
-        """What the models were asked and what they billed, by their own books."""
+        """The requests and bills of the models."""
         return self.models.log
 
     @property
@@ -89,18 +89,18 @@ class World:
 
     @property
     def allow_hosts(self) -> str:
-        """What an operator opens for this world: every site, and neither the trap nor the models."""
-        return ",".join(self._netloc(key) for key in self._addresses if key not in NOT_OPENED)
+        """The allowed hosts for this world: every site except the trap and the models."""
+        return ",".join(self._netloc(key) for key in self._addresses if key not in NOT_ALLOWED)
 
-    def asked(self, site: str) -> list[str]:
-        """The targets a site was asked for."""
+    def requested(self, site: str) -> list[str]:
+        """The targets requested from a site."""
         return [request.target for request in self.requests if request.site == site]
 
     def origin(self, site: str) -> str:
         return f"http://{self._netloc(site)}"
 
     def url(self, key: str) -> str:
-        """Where a page, a fault or a host with a troublesome robots.txt is found."""
+        """The URL of a page, a fault or a host with a faulty robots.txt."""
         if key in self._pages:
             return self.origin(self._pages[key].site) + self._pages[key].path
         if key in self._robots:
@@ -110,23 +110,23 @@ class World:
         raise KeyError(key)
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """The addresses of a host name of this world, as a resolver gives them; no other name exists."""
+        """Resolve a host name of this world. No other name exists."""
         found = [self._addresses[key].host for key, name in self._names.items() if name == host]
         if not found:
             raise socket.gaierror(socket.EAI_NONAME, f"there is no {host} in this world")
         return found
 
     def tavily_url(self, bait: Sequence[str] = (), trouble: str = "") -> str:
-        return commanded(self.origin("tavily"), bait, trouble)
+        return with_commands(self.origin("tavily"), bait, trouble)
 
     def wikipedia_url(self, bait: Sequence[str] = (), trouble: str = "") -> str:
-        return commanded(self.origin(ENCYCLOPAEDIA.key), bait, trouble)
+        return with_commands(self.origin(ENCYCLOPAEDIA.key), bait, trouble)
 
     def searxng_url(self, bait: Sequence[str] = (), trouble: str = "") -> str:
-        return commanded(self.origin("searxng"), bait, trouble)
+        return with_commands(self.origin("searxng"), bait, trouble)
 
     def environ(self, bait: Sequence[str] = (), trouble: str = "") -> dict[str, str]:
-        """What to set so that the product lives in this world."""
+        """Environment variables that make Marchwarden use this world."""
         return {
             "TAVILY_API_KEY": self.key,
             "TAVILY_BASE_URL": self.tavily_url(bait, trouble),
@@ -135,8 +135,8 @@ class World:
         }
 
     def arxiv_environ(self, trouble: str = "") -> dict[str, str]:
-        """What leads the arXiv researcher here, and frees it from the pause that arXiv itself asks for."""
-        base = commanded(self.origin("arxiv"), (), trouble)
+        """Environment variables that make the arXiv researcher use this world, without arXiv's delay."""
+        base = with_commands(self.origin("arxiv"), (), trouble)
         return {
             "MARCHWARDEN_ARXIV_URL": f"{base}/api/query",
             "MARCHWARDEN_ARXIV_PAGES_URL": base,
@@ -144,20 +144,20 @@ class World:
         }
 
     def edit(self, key: str, old: str, new: str) -> None:
-        """A page says something else from now on."""
+        """Change the content of a page."""
         before = self._pages[key]
         after = replace(before, content=before.content.replace(old.encode(), new.encode()))
         self._pages[key] = after
         self._sites[after.site].replace(after)
 
     def move(self, key: str, path: str) -> None:
-        """A page is elsewhere on its site from now on, and its old address leads there."""
+        """Move a page on its site and redirect the old URL."""
         before = self._pages[key]
         self._sites[before.site].move(before.path, path)
         self._pages[key] = replace(before, path=path)
 
     def remove(self, key: str) -> None:
-        """A page is not found from now on."""
+        """Remove a page."""
         self._sites[self._pages[key].site].remove(self._pages[key].path)
 
     def _netloc(self, site: str) -> str:
@@ -173,8 +173,10 @@ class World:
         self._sites = {site.key: WebSite(site, self._pages.values(), self.origin) for site in SITES}
         for site in SITES:
             if site is not ENCYCLOPAEDIA:
-                self._listen(site.key, slowly(self._sites[site.key], self._page_seconds), site.address)
-        self._faults = FaultSite(self._server.requests, Nearby(f"{self.origin('rivers')}/bridges/alder", trap, closed))
+                self._listen(site.key, delayed(self._sites[site.key], self._page_seconds), site.address)
+        self._faults = FaultSite(
+            self._server.requests, FaultTargets(f"{self.origin('rivers')}/bridges/alder", trap, closed)
+        )
         self._listen("faults", self._faults, FAULTS_ADDRESS)
         hosts = robot_hosts(trap)
         self._robots = tuple(hosts)
@@ -183,7 +185,7 @@ class World:
         self._serve_searches()
 
     def _serve_searches(self) -> None:
-        searches = Searches(Catalogue(tuple(self._pages.values()), self.url), self._faults, self._server.requests)
+        searches = SearchEngine(Catalogue(tuple(self._pages.values()), self.url), self._faults, self._server.requests)
         articles = self._sites[ENCYCLOPAEDIA.key]
         self._listen(ENCYCLOPAEDIA.key, Wikipedia(searches, articles), ENCYCLOPAEDIA.address)
         self._listen("tavily", Tavily(searches, self.key, self.today))

@@ -56,19 +56,19 @@ async def test_matching_all_words_finds_fewer_papers_than_any(world: World, tmp_
 async def test_result_pages_are_combined(page: int, requests: int, world: World, tmp_path: Path) -> None:
     found = await an_api(world, tmp_path, page=page).search(ANY, 50)
     assert len({paper.id for paper in found}) == len(found) == 4
-    assert len(world.asked("arxiv")) == requests
+    assert len(world.requested("arxiv")) == requests
 
 
 async def test_no_more_results_are_requested_than_the_limit(world: World, tmp_path: Path) -> None:
     assert len(await an_api(world, tmp_path, page=2).search(ANY, 3)) == 3
-    assert [target.partition("max_results=")[2][:1] for target in world.asked("arxiv")] == ["2", "1"]
+    assert [target.partition("max_results=")[2][:1] for target in world.requested("arxiv")] == ["2", "1"]
 
 
 async def test_papers_by_id_keep_the_requested_order(world: World, tmp_path: Path) -> None:
     names = [ArxivId("physics/0203044"), ArxivId("2104.12255", 1), ArxivId("2104.12255"), ArxivId("2104.99999")]
     found = await an_api(world, tmp_path).papers_by_id(names)
     assert [str(paper.id) for paper in found] == ["physics/0203044v1", "2104.12255v1", "2104.12255v2"]
-    assert len(world.asked("arxiv")) == 1
+    assert len(world.requested("arxiv")) == 1
 
 
 async def test_a_withdrawal_applies_to_earlier_versions(world: World, tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ async def test_a_withdrawal_applies_to_earlier_versions(world: World, tmp_path: 
 @pytest.mark.parametrize("trouble", ["busy-once", "empty-once"])
 async def test_temporary_failures_are_retried_once(trouble: str, world: World, tmp_path: Path) -> None:
     assert len(await an_api(world, tmp_path, trouble).search(ANY, 10)) == 4
-    assert len(world.asked("arxiv")) == 2
+    assert len(world.requested("arxiv")) == 2
 
 
 @pytest.mark.parametrize("trouble, why", REFUSED)
 async def test_failed_requests_raise_source_errors(trouble: str, why: str, world: World, tmp_path: Path) -> None:
     with anyio.fail_after(10), pytest.raises(SourceError, match=why):
         await an_api(world, tmp_path, trouble).search(ANY, 10)
-    assert len(world.asked("arxiv")) <= 2
+    assert len(world.requested("arxiv")) <= 2

@@ -76,7 +76,7 @@ async def test_a_paper_without_html_is_read_from_its_pdf_page_by_page(world: Wor
     assert document.locate(at, at + 1) == "https://arxiv.org/abs/2011.04242v1#page=2"
     assert document.authority is Authority.HIGH
     assert document.links[0].url == "https://doi.org/10.5555/senn.2020.41"
-    assert not any(target.startswith("/html") for target in world.asked("arxiv"))
+    assert not any(target.startswith("/html") for target in world.requested("arxiv"))
 
 
 @pytest.mark.parametrize("trouble", ["no-html", "captcha", "pages-busy"])
@@ -104,7 +104,7 @@ async def test_a_withdrawn_paper_is_a_gap_and_never_evidence(version: int, world
     with pytest.raises(SourceError, match="withdrawn and is not quoted: This paper has been") as caught:
         await source().fetch(a_hit(f"2402.07001v{version}"))
     assert caught.value.category is GapCategory.SOURCE_NOT_FOUND
-    assert not any(target.startswith(("/html", "/pdf")) for target in world.asked("arxiv"))
+    assert not any(target.startswith(("/html", "/pdf")) for target in world.requested("arxiv"))
 
 
 async def test_a_withdrawn_paper_is_listed_last(source: Sources) -> None:
@@ -126,7 +126,7 @@ async def test_the_library_answers_when_arxiv_does_not(world: World, source: Sou
     assert await found(offline, "arXiv:2104.12255") == ["2104.12255v2"]
     document = await offline.fetch(a_hit("2104.12255v2"))
     assert "41 metres per second" in document.text
-    assert len(world.asked("arxiv")) == asked
+    assert len(world.requested("arxiv")) == asked
     assert "only the local library was searched" in offline.notices()[0]
 
 

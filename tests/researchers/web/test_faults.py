@@ -14,7 +14,7 @@ from marchwarden.extraction import Extractor
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, READING_SECONDS, an_investigator
-from tests.world.searching import BAD_BODIES
+from tests.world.search import BAD_BODIES
 from tests.world.world import World
 
 PER_RUN: Final = 10
@@ -226,7 +226,7 @@ class Run:
     result: ResearchResult
     folder: Path
     places: dict[str, str]
-    trespasses: int
+    trap_connections: int
 
     def gaps_of(self, fault: str) -> list[Gap]:
         return [gap for gap in self.result.gaps if gap.topic == self.places[fault]]
@@ -263,7 +263,7 @@ class Runs:
     def _run(self, baits: tuple[str, ...], folder: Path) -> Run:
         with World() as world:
             result = anyio.run(research, world, folder, baits)
-            return Run(result, folder, {name: world.url(name) for name in baits}, world.trespasses)
+            return Run(result, folder, {name: world.url(name) for name in baits}, world.trap_connections)
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +291,7 @@ async def test_good_pages_still_answer_in_time_despite_faults(first: str, runs: 
     run = await anyio.to_thread.run_sync(runs.of, first)
     assert ANSWER in run.result.answer
     assert len({citation.locator for citation in run.result.citations}) > 1
-    assert run.trespasses == 0
+    assert run.trap_connections == 0
     assert run.result.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
     assert not run.result.cost_metadata.budget_exhausted
     assert not [gap for gap in run.result.gaps if any(word in gap.detail for word in PYTHON_INTERNALS)]
@@ -317,5 +317,5 @@ async def test_a_failed_search_becomes_a_gap(
         assert [gap for gap in found.gaps if gap.category is expected.category and expected.reason in gap.detail]
     assert not [gap for gap in found.gaps if any(word in gap.detail for word in PYTHON_INTERNALS)]
     assert found.cost_metadata.wall_time_sec < (LIMITS.max_wall_time_sec or 0)
-    assert world.trespasses == 0
+    assert world.trap_connections == 0
     assert (await rerun(Store(tmp_path), found.trace_id, ExtractiveMind())).differences == ()

@@ -84,7 +84,7 @@ async def run_with(inserted: str, folder: Path) -> Run:
         result = await an_investigator(world, folder, [PAGE]).research(QUESTION)
         page = (world.pages[PAGE].site, world.pages[PAGE].path)
         asked = sorted((each.site, each.target, each.body) for each in world.requests)
-        assert world.trespasses == 0
+        assert world.trap_connections == 0
         assert [each[:2] for each in asked].count(page) == 1
     assert all(check.proved for check in verify(Store(folder), result.trace_id))
     return Run(result, [each for each in asked if each[:2] != page])

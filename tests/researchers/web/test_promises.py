@@ -16,8 +16,8 @@ from marchwarden.core.notebook import Hit, Query
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
-from tests.world.asking import ask
 from tests.world.pages import QUESTION as THREE_QUESTIONS
+from tests.world.raw_client import send_request
 from tests.world.server import Reply, Request, Server
 from tests.world.world import World
 
@@ -150,7 +150,7 @@ async def test_asking_again_revalidates_cached_pages(world: World, tmp_path: Pat
     assert not [each for each in before if "if-none-match" in each.headers]
     for each in after:
         conditions = {"If-None-Match": each.headers["if-none-match"]}
-        assert ask(world.origin(each.site) + each.target, headers=conditions).status == 304
+        assert send_request(world.origin(each.site) + each.target, headers=conditions).status == 304
     assert (again.answer, again.citations) == (first.answer, first.citations)
 
 

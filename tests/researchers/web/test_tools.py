@@ -124,7 +124,7 @@ async def test_hostile_page_content_stays_text(web: WebSource, world: World) -> 
     document = await web.fetch(Hit(world.url("hostile")))
     assert "Maud Ferris" in document.text
     assert not any(character in document.text for character in "\x1b\x07\x9b\u202e\u2066\U000e0049")
-    assert world.trespasses == 0
+    assert world.trap_connections == 0
 
 
 def a_page(content: bytes, media_type: str = "text/html", charset: str | None = None) -> Page:

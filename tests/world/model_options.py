@@ -1,4 +1,4 @@
-"""What a model's base address orders: who answers, what goes wrong and when. Written into a path and read from it."""
+"""Options of a model, encoded in its base URL: its personality, its fault, and when the fault occurs."""
 
 from dataclasses import dataclass, fields
 from typing import Final
@@ -8,10 +8,10 @@ _ROOT: Final = "v1"
 
 
 @dataclass(frozen=True)
-class Orders:
-    """`trouble` comes after so many good answers and so many times (0: for ever); `run` only tells addresses apart.
+class ModelOptions:
+    """`trouble` occurs after `after` good answers, `times` times (0: always). `run` only makes the URL unique.
 
-    `latency` is how many seconds every answer takes to think of.
+    `latency` is the delay of every answer in seconds.
     """
 
     personality: str = "competent"
@@ -22,12 +22,12 @@ class Orders:
     run: str = ""
 
     @classmethod
-    def of(cls, target: str) -> "tuple[Orders, str]":
-        """The orders in front of a path as it is written in a request, and the path behind them."""
+    def parse(cls, target: str) -> "tuple[ModelOptions, str]":
+        """Split the path of a request into its options and the remaining path."""
         parts = [unquote(part) for part in urlsplit(target).path.strip("/").split("/")]
         at = next((at for at in range(0, len(parts), 2) if parts[at] == _ROOT), len(parts))
         said = dict(zip(parts[:at:2], parts[1:at:2], strict=False))
-        orders = cls(
+        options = cls(
             said.get("personality", cls.personality),
             said.get("trouble", ""),
             int(said.get("after", 0)),
@@ -35,19 +35,19 @@ class Orders:
             float(said.get("latency", 0)),
             said.get("run", ""),
         )
-        return orders, "/" + "/".join(parts[at:])
+        return options, "/" + "/".join(parts[at:])
 
-    def written(self) -> str:
-        """Only what is not as usual, so that the plain address stays plain."""
+    def to_path(self) -> str:
+        """Encode the options that differ from the defaults."""
         usual = type(self)()
         said = [(each.name, getattr(self, each.name)) for each in fields(self)]
         return "".join(f"/{name}/{quote(str(value), '')}" for name, value in said if value != getattr(usual, name))
 
     @property
-    def cast(self) -> str:
-        """Whom to ask: every script is somebody of its own."""
+    def personality_key(self) -> str:
+        """The name of the personality. Every script is a personality of its own."""
         return f"scripted:{self.run}" if self.personality == "scripted" else self.personality
 
-    def due(self, seen: int) -> bool:
-        """Whether trouble is due at the request that is number `seen` (from 1) of this address."""
+    def is_due(self, seen: int) -> bool:
+        """Whether the fault occurs at request number `seen` (from 1) of this URL."""
         return bool(self.trouble) and seen > self.after and (not self.times or seen <= self.after + self.times)

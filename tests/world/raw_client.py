@@ -1,4 +1,4 @@
-"""A client with no manners and no opinions: it sends a request on a bare socket and gives back the bytes."""
+"""A minimal HTTP client: sends a request on a raw socket and returns the bytes."""
 
 import json
 import socket
@@ -6,31 +6,31 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-PATIENCE: Final = 0.25
-"""How long silence must last to count as hanging."""
-LONGEST: Final = 5.0
-READ: Final = 1 << 16
+SILENCE_SECONDS: Final = 0.25
+"""How long a silence counts as hanging."""
+MAX_SECONDS: Final = 5.0
+CHUNK: Final = 1 << 16
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What came before the end, and what the end was. `silent`: there was none, only waiting."""
+class RawResponse:
+    """The bytes received and how the connection ended. `silent`: it did not end, the read timed out."""
 
-    written: bytes = field(repr=False)
+    data: bytes = field(repr=False)
     silent: bool = False
     reset: bool = False
 
     @property
     def status(self) -> int:
-        return int(self.written.split(b" ", 2)[1])
+        return int(self.data.split(b" ", 2)[1])
 
     @property
     def body(self) -> bytes:
-        return self.written.partition(b"\r\n\r\n")[2]
+        return self.data.partition(b"\r\n\r\n")[2]
 
     @property
     def lines(self) -> list[str]:
-        return self.written.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
+        return self.data.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
 
     def header(self, name: str) -> str | None:
         pairs = (line.split(": ", 1) for line in self.lines)
@@ -42,34 +42,34 @@ class Heard:
         return parsed
 
 
-def ask(
+def send_request(
     url: str,
     method: str = "GET",
     body: bytes = b"",
     headers: dict[str, str] | None = None,
     *,
-    patience: float = LONGEST,
-    most: int = 1 << 30,
-) -> Heard:
-    """One request, one connection, read until it ends, falls silent or has said `most` bytes."""
+    timeout: float = MAX_SECONDS,
+    max_bytes: int = 1 << 30,
+) -> RawResponse:
+    """Send one request on a new connection. Read until it ends, is silent or has sent `max_bytes`."""
     parts = urlsplit(url)
     assert parts.hostname and parts.port
     lines = {"Host": parts.netloc, "Connection": "close", "Content-Length": str(len(body)), **(headers or {})}
     target = parts.path + (f"?{parts.query}" if parts.query else "")
-    with socket.create_connection((parts.hostname, parts.port), LONGEST) as connection:
+    with socket.create_connection((parts.hostname, parts.port), MAX_SECONDS) as connection:
         sent = [f"{method} {target or '/'} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()), "", ""]
         connection.sendall("\r\n".join(sent).encode() + body)
-        connection.settimeout(patience)
-        return _heard(connection, most)
+        connection.settimeout(timeout)
+        return _read_response(connection, max_bytes)
 
 
-def _heard(connection: socket.socket, most: int) -> Heard:
-    written = bytearray()
+def _read_response(connection: socket.socket, max_bytes: int) -> RawResponse:
+    data = bytearray()
     try:
-        while len(written) < most and (more := connection.recv(READ)):
-            written += more
+        while len(data) < max_bytes and (more := connection.recv(CHUNK)):
+            data += more
     except TimeoutError:
-        return Heard(bytes(written), silent=True)
+        return RawResponse(bytes(data), silent=True)
     except ConnectionResetError:
-        return Heard(bytes(written), reset=True)
-    return Heard(bytes(written))
+        return RawResponse(bytes(data), reset=True)
+    return RawResponse(bytes(data))

@@ -1,7 +1,7 @@
-"""What the search services of the world share: finding pages by shared words, and failing on command.
+"""Shared code of the search services: finding pages by shared words, and faults.
 
-A base address may carry commands: `/bait/drip,login` puts those places on top of every answer, and `/trouble/<name>`
-spoils the answer itself. So a test, or a person, needs nothing but an address to ask for trouble.
+A base URL may contain commands: `/bait/drip,login` puts these pages first in every result, and `/trouble/<name>`
+makes the response faulty. So a test only needs a URL to select a fault.
 """
 
 import json
@@ -57,12 +57,12 @@ HOSTILE_ADDRESSES: Final = (
 
 
 OWN_ADDRESSES: Final = "own-addresses"
-"""No trouble: every query is led to the pages by addresses of its own, so that the log tells who fetched them."""
+"""Not a fault: every query gets its own URLs for the pages, so that the log shows which query led to a fetch."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """A search result before it is put into any service's words. The score is between 0 and 1."""
+class SearchHit:
+    """A search result, independent of the service's format. The score is between 0 and 1."""
 
     url: str
     title: str
@@ -73,7 +73,7 @@ class Found:
 
 
 class Catalogue:
-    """Every listed page of the world, found by the words it shares with a query; rare words count for more."""
+    """Finds listed pages by the words they share with a query. Rare words count more."""
 
     def __init__(self, pages: Sequence[Page], place: Callable[[str], str]) -> None:
         self._pages = {page.key: page for page in pages}
@@ -81,7 +81,7 @@ class Catalogue:
         self._terms = {page.key: words(f"{page.title} {page.words}") for page in pages}
         self._titles = {page.key: words(page.title) for page in pages}
 
-    def find(self, query: str) -> list[Found]:
+    def find(self, query: str) -> list[SearchHit]:
         wanted = words(query)
         scored = [(self._score(wanted, page.key), page) for page in self._pages.values() if not page.unlisted]
         ranked = sorted(scored, key=lambda each: (-each[0], each[1].key))
@@ -95,16 +95,16 @@ class Catalogue:
     def at(self, url: str) -> Page | None:
         return next((page for page in self._pages.values() if self._place(page.key) == url), None)
 
-    def bait(self, name: str, query: str) -> Found:
-        """A page or fault dressed as the best result there could be."""
+    def bait(self, name: str, query: str) -> SearchHit:
+        """A page or fault, presented as a perfect result."""
         page = self._pages.get(name)
         if page:
             return self._found(page, 1.0)
-        return Found(self._place(name), f"All about {query}", f"Everything about this: {query}", 1.0)
+        return SearchHit(self._place(name), f"All about {query}", f"Everything about this: {query}", 1.0)
 
-    def _found(self, page: Page, score: float) -> Found:
+    def _found(self, page: Page, score: float) -> SearchHit:
         snippet = page.words[:SNIPPET]
-        return Found(self._place(page.key), page.title, snippet, round(score, 6), page.published, page)
+        return SearchHit(self._place(page.key), page.title, snippet, round(score, 6), page.published, page)
 
     def _rarity(self, word: str) -> float:
         holding = sum(1 for terms in self._terms.values() if word in terms)
@@ -116,15 +116,15 @@ def words(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Errand:
-    """What is asked of a search service, its commands taken off the path."""
+class SearchRequest:
+    """A search request: its path without the commands, and the commands."""
 
     path: str
     baits: tuple[str, ...] = ()
     trouble: str = ""
 
     @classmethod
-    def of(cls, request: Request) -> "Errand":
+    def parse(cls, request: Request) -> "SearchRequest":
         match = _COMMANDS.fullmatch(request.path)
         if match is None:
             return cls(request.path)
@@ -132,51 +132,51 @@ class Errand:
         return cls(match["path"], baits, match["trouble"] or "")
 
 
-def commanded(base: str, bait: Sequence[str] = (), trouble: str = "") -> str:
-    """A base address that carries commands."""
+def with_commands(base: str, bait: Sequence[str] = (), trouble: str = "") -> str:
+    """Add commands to a base URL."""
     return base + (f"/bait/{','.join(bait)}" if bait else "") + (f"/trouble/{trouble}" if trouble else "")
 
 
-class Searches:
-    """Answers a query with results, or with the trouble that was asked for. Knows no service's format."""
+class SearchEngine:
+    """Answers a query with results or with the requested fault, independent of the service's format."""
 
     def __init__(self, catalogue: Catalogue, faults: FaultSite, requests: Sequence[Request]) -> None:
         self._catalogue = catalogue
         self._faults = faults
         self._requests = requests
 
-    def spoiled(self, request: Request, errand: Errand) -> Reply | Behaviour | None:
-        """The answer of a service that is in trouble; None when it may answer after all."""
-        if errand.trouble in BAD_BODIES:
-            return Reply(200, BAD_BODIES[errand.trouble], (JSON,))
-        if errand.trouble in ("flaky", "soon") and self._asked(request) > 1:
+    def fault_reply(self, request: Request, command: SearchRequest) -> Reply | Behaviour | None:
+        """The reply for the requested fault, or None to answer normally."""
+        if command.trouble in BAD_BODIES:
+            return Reply(200, BAD_BODIES[command.trouble], (JSON,))
+        if command.trouble in ("flaky", "soon") and self._count(request) > 1:
             return None
-        if errand.trouble in self._faults.names:
-            return self._faults(Request(request.site, "GET", f"{PREFIX}{errand.trouble}", {}))
+        if command.trouble in self._faults.names:
+            return self._faults(Request(request.site, "GET", f"{PREFIX}{command.trouble}", {}))
         return None
 
     def page_at(self, url: str) -> Page | None:
         return self._catalogue.at(url)
 
-    def results(self, query: str, errand: Errand) -> list[Found]:
-        if errand.trouble == "empty-results":
+    def results(self, query: str, command: SearchRequest) -> list[SearchHit]:
+        if command.trouble == "empty-results":
             return []
         found = self._catalogue.find(query)
-        if errand.trouble == "hostile-addresses":
-            found = [Found(url, "The Alder Bridge", query, 1.0) for url in HOSTILE_ADDRESSES] + found
-        if errand.trouble == OWN_ADDRESSES:
+        if command.trouble == "hostile-addresses":
+            found = [SearchHit(url, "The Alder Bridge", query, 1.0) for url in HOSTILE_ADDRESSES] + found
+        if command.trouble == OWN_ADDRESSES:
             found = [replace(each, url=f"{each.url}?asked={crc32(query.encode()):08x}") for each in found]
-        if errand.trouble == "broken-text":
-            found = [Found(each.url, f"\ud800{each.title}", f"{each.content}\udfff", each.score) for each in found]
-        baited = [self._catalogue.bait(name, query) for name in errand.baits]
+        if command.trouble == "broken-text":
+            found = [SearchHit(each.url, f"\ud800{each.title}", f"{each.content}\udfff", each.score) for each in found]
+        baited = [self._catalogue.bait(name, query) for name in command.baits]
         return baited + [each for each in found if each.url not in {bait.url for bait in baited}]
 
-    def _asked(self, request: Request) -> int:
+    def _count(self, request: Request) -> int:
         return sum(1 for each in self._requests if each.site == request.site and each.target == request.target)
 
 
 def within(url: str, domains: Sequence[str]) -> bool:
-    """Whether a host is one of the domains or below one; `.gov`, `gov` and `*.gov` say the same."""
+    """Whether a host is one of the domains or a subdomain. `.gov`, `gov` and `*.gov` are equivalent."""
     try:
         parts = urlsplit(url)
     except ValueError:  # one of the hostile addresses
@@ -186,6 +186,6 @@ def within(url: str, domains: Sequence[str]) -> bool:
     return any(host == domain or host.endswith(f".{domain}") or parts.netloc == domain for domain in bare)
 
 
-def answered(value: object, status: int = 200, *headers: tuple[str, str]) -> Reply:
-    # ASCII only: a lone surrogate travels as an escape, as it does from real services.
+def json_reply(value: object, status: int = 200, *headers: tuple[str, str]) -> Reply:
+    # ASCII only: a lone surrogate is sent as an escape, as real services do.
     return Reply(status, json.dumps(value).encode(), (JSON, *headers))

@@ -1,4 +1,4 @@
-"""The two model services of the world under one roof: their keys, their books and the addresses to reach them by."""
+"""The two model services of the world: their keys, log and URLs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,9 +7,9 @@ from typing import Final
 
 from tests.world.anthropic_server import Anthropic
 from tests.world.model_faults import model_faults
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.model_service import ModelService
-from tests.world.models import ModelLog, Said, Script
+from tests.world.models import ModelLog, Script, ScriptLine
 from tests.world.openai_server import OpenAI
 from tests.world.personalities import personalities
 from tests.world.server import Handler
@@ -18,8 +18,8 @@ KEYS: Final = {"anthropic": "anthropic-world-key", "openai": "openai-world-key"}
 DEFAULTS: Final = {"anthropic": "anthropic:claude-sonnet-4-6", "openai": "openai:world-model"}
 
 
-class ModelHouse:
-    """`origin` turns the key of a service into its address once the world runs."""
+class ModelServices:
+    """`origin` returns the URL of a service once the world runs."""
 
     def __init__(self, origin: Callable[[str], str]) -> None:
         self.log: Final = ModelLog()
@@ -37,27 +37,29 @@ class ModelHouse:
         return tuple(self._faults)
 
     def handlers(self) -> Mapping[str, Handler]:
-        """A service for each dialect, sharing books and casts."""
+        """One service per dialect, with a shared log and shared personalities."""
         return {
             dialect.name: ModelService(dialect, KEYS[dialect.name], self.log, self._cast, self._faults)
             for dialect in (Anthropic(), OpenAI())
         }
 
-    def url(self, service: str, orders: Orders | None = None, script: Sequence[Said] = ()) -> str:
-        """A base address as the service's clients want it. A script is played at an address of its own."""
-        orders = orders or Orders()
+    def url(self, service: str, options: ModelOptions | None = None, script: Sequence[ScriptLine] = ()) -> str:
+        """The base URL for clients of the service. Every script gets its own URL."""
+        options = options or ModelOptions()
         if script:
-            orders = replace(orders, personality="scripted", run=orders.run or f"script-{next(self._numbers)}")
-            self._cast[orders.cast] = Script(script)
-        if orders.cast not in self._cast or orders.trouble not in ("", *self._faults):
-            raise KeyError(orders)
-        return self._origin(service) + orders.written() + ("/v1" if service == "openai" else "")
+            options = replace(options, personality="scripted", run=options.run or f"script-{next(self._numbers)}")
+            self._cast[options.personality_key] = Script(script)
+        if options.personality_key not in self._cast or options.trouble not in ("", *self._faults):
+            raise KeyError(options)
+        return self._origin(service) + options.to_path() + ("/v1" if service == "openai" else "")
 
-    def environ(self, service: str, orders: Orders | None = None, script: Sequence[Said] = ()) -> dict[str, str]:
-        """What to set so that the product thinks with this service."""
+    def environ(
+        self, service: str, options: ModelOptions | None = None, script: Sequence[ScriptLine] = ()
+    ) -> dict[str, str]:
+        """Environment variables that make Marchwarden use this service."""
         prefix = service.upper()
         return {
             f"{prefix}_API_KEY": KEYS[service],
-            f"{prefix}_BASE_URL": self.url(service, orders, script),
+            f"{prefix}_BASE_URL": self.url(service, options, script),
             "MARCHWARDEN_MODEL": DEFAULTS[service],
         }
