@@ -23,7 +23,7 @@ import trafilatura
 
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extracted, extract
-from marchwarden.extraction.charset import decoded
+from marchwarden.extraction.charset import decode
 from marchwarden.researchers.web.walls import refuse_wall
 
 NGRAM = 4
@@ -72,7 +72,7 @@ def extract_main_text(content: bytes) -> Extracted:
 
 
 def extract_with_trafilatura(content: bytes, *, precise: bool) -> Extracted:
-    text = trafilatura.extract(decoded(content), include_comments=False, favor_precision=precise)
+    text = trafilatura.extract(decode(content), include_comments=False, favor_precision=precise)
     return Extracted(text or "")
 
 

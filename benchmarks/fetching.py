@@ -54,7 +54,7 @@ async def measure(robots_seconds: float) -> None:
     async with AsyncExitStack() as stack:
         addresses = [f"127.0.0.{number + 1}" for number in range(PAGES)]
         hosts = [await stack.enter_async_context(slow_host(address, robots_seconds)) for address in addresses]
-        settings = FetchSettings(allowed=AllowedHosts.parsed(",".join(hosts)))
+        settings = FetchSettings(allowed=AllowedHosts.parse(",".join(hosts)))
         await fetch_pages(hosts, settings)
         ten_hosts, one_host = await fetch_pages(hosts, settings), await fetch_pages(hosts[:1], settings)
     one = PAGE_SECONDS + robots_seconds

@@ -26,7 +26,7 @@ from marchwarden.researchers.database import DatabaseResearcher
 from marchwarden.researchers.files import FilesResearcher
 from marchwarden.researchers.web import WebResearcher
 from marchwarden.storage.store import Store
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
 LATENCY = 1.0
@@ -58,7 +58,7 @@ async def time_question(researcher: Researcher) -> tuple[ResearchResult, float]:
 
 
 async def measure(world: World, folder: Path) -> None:
-    environ = {**world.environ(), **world.models.environ("anthropic", Orders(latency=LATENCY))}
+    environ = {**world.environ(), **world.models.environ("anthropic", ModelOptions(latency=LATENCY))}
     # Warm up: import the provider library and start the subprocesses.
     await time_question(build_researchers(environ, folder, folder / "warm")["web"])
     alone = {

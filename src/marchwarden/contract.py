@@ -58,19 +58,19 @@ class Recency(StrEnum):
     DATED = "dated"
 
 
-class _Sent(BaseModel):
+class _ResponseModel(BaseModel):
     """Base of what a researcher returns: frozen, ignores fields that a newer minor version added."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Received(BaseModel):
+class _RequestModel(BaseModel):
     """Base of what a caller sends: frozen, rejects unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ResearchConstraints(_Received):
+class ResearchConstraints(_RequestModel):
     """The limits of one call. The server enforces them; the mind inside is never trusted to."""
 
     max_iterations: Annotated[int, Field(ge=1, le=20, strict=True)] = 5
@@ -105,7 +105,7 @@ def constraints_for_depth(depth: str = Depth.BALANCED, **overrides: object) -> R
     return ResearchConstraints.model_validate({**DEPTH_PRESETS[depth_or_balanced(depth)], **given})
 
 
-class ResearchRequest(_Received):
+class ResearchRequest(_RequestModel):
     """One call, checked: what a door accepts before any researcher sees it."""
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION)]
@@ -119,7 +119,7 @@ class ResearchRequest(_Received):
         return constraints_for_depth(self.depth, **given)
 
 
-class Citation(_Sent):
+class Citation(_ResponseModel):
     """One verbatim excerpt of something fetched. `text_hash`, `start` and `end` say where it stands in the archive.
 
     `researcher` is who found it, where several were asked.
@@ -140,7 +140,7 @@ class Citation(_Sent):
     researcher: str | None = None
 
 
-class Gap(_Sent):
+class Gap(_ResponseModel):
     """Something the answer lacks. `locator` is the document or search that failed, where the gap is about one."""
 
     topic: str
@@ -149,7 +149,7 @@ class Gap(_Sent):
     locator: str | None = None
 
 
-class SourceConflict(_Sent):
+class SourceConflict(_ResponseModel):
     """Two citations that differ about the same thing. `one` and `other` are their numbers in the answer, from 1."""
 
     topic: str
@@ -159,7 +159,7 @@ class SourceConflict(_Sent):
     other: int = Field(ge=1)
 
 
-class DiscoveryEvent(_Sent):
+class DiscoveryEvent(_ResponseModel):
     type: str
     suggested_researcher: str | None = None
     query: str
@@ -167,14 +167,14 @@ class DiscoveryEvent(_Sent):
     source_locator: str | None = None
 
 
-class OpenQuestion(_Sent):
+class OpenQuestion(_ResponseModel):
     question: str
     context: str
     priority: str
     source_locator: str | None = None
 
 
-class ConfidenceFactors(_Sent):
+class ConfidenceFactors(_ResponseModel):
     num_corroborating_sources: int = Field(ge=0)
     source_authority: str
     contradiction_detected: bool
@@ -183,7 +183,7 @@ class ConfidenceFactors(_Sent):
     recency: str | None = None
 
 
-class CostMetadata(_Sent):
+class CostMetadata(_ResponseModel):
     tokens_used: int = Field(ge=0)
     iterations_run: int = Field(ge=0)
     wall_time_sec: float = Field(ge=0)
@@ -191,7 +191,7 @@ class CostMetadata(_Sent):
     model_id: str
 
 
-class Dispatch(_Sent):
+class Dispatch(_ResponseModel):
     """What a PI asked of one researcher, why, and what came of it. `trace_id` is the researcher's own run."""
 
     researcher: str
@@ -203,7 +203,7 @@ class Dispatch(_Sent):
     tokens_used: int = Field(default=0, ge=0)
 
 
-class ResearchResult(_Sent):
+class ResearchResult(_ResponseModel):
     """What every researcher returns. `trace_complete` is false when the disk refused part of the trace.
 
     `dispatches` is who was asked what, where several were asked.

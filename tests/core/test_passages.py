@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.core.passages import LONGEST_SENTENCE, split
-from marchwarden.text.sanitize import TEAR
+from marchwarden.text.sanitize import REMOVAL_MARK
 
 WORDS = st.sampled_from(
     [
@@ -70,7 +70,7 @@ def test_table_rows_are_sentences_with_or_without_outer_bars():
 
 
 def test_no_sentence_crosses_a_tear():
-    text = f"It was called {TEAR}Qaumi{TEAR} by all.\n"
+    text = f"It was called {REMOVAL_MARK}Qaumi{REMOVAL_MARK} by all.\n"
     pieces = [text[s.start : s.end] for p in split(text) for s in p.sentences]
     assert pieces == ["It was called", "Qaumi", "by all."]
 

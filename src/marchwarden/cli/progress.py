@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from marchwarden.logs.setup import speaks_on_stderr
+from marchwarden.logs.setup import logs_to_stderr
 from marchwarden.protocols import Progress
 from marchwarden.text.sanitize import one_line, pluralize
 
@@ -36,7 +36,7 @@ class Watcher:
         self.last[progress.researcher] = progress
         if self.live is not None:
             self.live.update(self.board())
-        elif not speaks_on_stderr(logging.INFO):
+        elif not logs_to_stderr(logging.INFO):
             who = f"{progress.researcher}: " if progress.researcher else ""
             counted_so_far = f" ({_left(progress)}, {_sources(progress)})" if progress.token_budget else ""
             line = f"{who}{progress.message}{counted_so_far}"
@@ -77,7 +77,7 @@ def progress_sink(fleet_at: str | None = None) -> Iterator[Watcher]:
     console = Console(stderr=True, highlight=False)
     watcher = Watcher(console)
     # Log lines would break the live display.
-    if console.is_terminal and not speaks_on_stderr():
+    if console.is_terminal and not logs_to_stderr():
         watcher.live = Live(Text("starting"), console=console, transient=True, refresh_per_second=8)
     try:
         with watcher.live or nullcontext():

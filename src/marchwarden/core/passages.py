@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from marchwarden.contract import CUT
-from marchwarden.text.sanitize import TEAR
+from marchwarden.text.sanitize import REMOVAL_MARK
 
 Layout = Literal["prose", "lines", "table"]
 """`lines`: each line is separate (code, logs). `table`: likewise, and the first line names the columns."""
@@ -20,7 +20,7 @@ FULL_PASSAGE: Final = 700
 PASSAGE_MAY_END: Final = 400
 LONGEST_BLOCK: Final = 20_000
 LONGEST_HEADING: Final = 100
-BREAK: Final = re.compile(f"{TEAR}|{re.escape(CUT)}")
+BREAK: Final = re.compile(f"{REMOVAL_MARK}|{re.escape(CUT)}")
 """No excerpt crosses these places: text is missing there, or the source contains our own cut mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")

@@ -141,7 +141,7 @@ class TaskQueue:
     def _same_topic(self, one: Gap, other: Gap) -> bool:
         if other.category not in {GapCategory.SOURCE_NOT_FOUND, GapCategory.SCOPE_EXCEEDED}:
             return False
-        first, second = set(self._stems.of(one.topic)), set(self._stems.of(other.topic))
+        first, second = set(self._stems.content_stems(one.topic)), set(self._stems.content_stems(other.topic))
         return one.topic == other.topic or 2 * len(first & second) >= max(len(first), 1)
 
     def _to_specialist(self, answer: CompletedAssignment, gap: Gap) -> Iterator[Assignment]:
@@ -201,7 +201,7 @@ class TaskQueue:
                 yield from self._to_another(answer, question, weight, f"{answer.member.name} left it open")
 
     def _key(self, assignment: Assignment) -> AssignmentKey:
-        stems = frozenset(self._stems.of(assignment.question)) or frozenset({assignment.question})
+        stems = frozenset(self._stems.content_stems(assignment.question)) or frozenset({assignment.question})
         return assignment.member.name, stems, assignment.again
 
 

@@ -15,8 +15,8 @@ from marchwarden.minds.llm.providers import build_model
 from marchwarden.minds.llm.schema import ConclusionShape
 from marchwarden.minds.select import select_mind
 from tests.minds.llm.scripted_model import a_notebook, allowed
-from tests.world.model_house import KEYS
-from tests.world.model_orders import Orders
+from tests.world.model_options import ModelOptions
+from tests.world.model_services import KEYS
 from tests.world.world import World
 
 SERVICES = ["anthropic", "openai"]
@@ -57,7 +57,7 @@ async def test_plan_takes_one_request_and_is_charged_as_billed(world: World, ser
 async def test_every_fault_gives_a_one_line_error_and_at_least_the_billed_cost(
     world: World, service: str, trouble: str, attempts: int
 ) -> None:
-    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble=trouble)))
     with pytest.raises(MindError) as raised:
         await mind.plan(a_notebook(), allowed())
     assert "\n" not in raised.value.detail
@@ -77,7 +77,7 @@ async def test_every_fault_gives_a_one_line_error_and_at_least_the_billed_cost(
     ],
 )
 async def test_permanent_errors_are_not_retried_or_charged(world: World, service: str, trouble: str, said: str) -> None:
-    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble=trouble)))
     with pytest.raises(MindError, match=said) as raised:
         await mind.plan(a_notebook(), allowed())
     assert raised.value.tokens == 0
@@ -90,7 +90,7 @@ async def test_slow_service_times_out_and_is_charged_the_maximum(world: World, s
     # Asked once before: to load a vendor's library can take longer than the second that is then given.
     await select_mind(None, world.models.environ(service)).plan(a_notebook(), allowed())
     before = world.model_log.billed()
-    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble=trouble)))
     with pytest.raises(MindError, match="no answer within") as raised:
         await mind.plan(a_notebook(), allowed(seconds=1.0))
     assert world.model_log.billed() - before <= raised.value.tokens
@@ -101,7 +101,7 @@ async def test_slow_service_times_out_and_is_charged_the_maximum(world: World, s
 async def test_answer_without_usage_is_used_and_charged_at_the_maximum(
     world: World, service: str, trouble: str
 ) -> None:
-    mind = select_mind(None, world.models.environ(service, Orders(trouble=trouble)))
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble=trouble)))
     thought = await mind.plan(a_notebook(), allowed())
     assert thought.value.queries
     assert thought.tokens >= world.model_log.billed() > 0
@@ -109,7 +109,7 @@ async def test_answer_without_usage_is_used_and_charged_at_the_maximum(
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_schema_moves_into_the_prompt_after_a_rejection(world: World, service: str) -> None:
-    mind = select_mind(None, world.models.environ(service, Orders(trouble="no-schema")))
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble="no-schema")))
     for _ in range(2):
         assert (await mind.plan(a_notebook(), allowed())).value.queries
     assert [call.status for call in world.model_log.calls()] == [400, 200, 200]
@@ -164,8 +164,8 @@ async def test_rules_are_marked_as_cacheable(world: World) -> None:
     await select_mind(None, world.models.environ("anthropic")).plan(a_notebook(), allowed())
     (call,) = world.model_log.calls()
     assert call.ask is not None
-    assert call.ask.cacheable().startswith("You are the mind of a research tool.")
-    assert "Alder Bridge" not in call.ask.cacheable()
+    assert call.ask.cached_prefix().startswith("You are the mind of a research tool.")
+    assert "Alder Bridge" not in call.ask.cached_prefix()
 
 
 def test_selecting_a_mind_imports_no_vendor_library() -> None:

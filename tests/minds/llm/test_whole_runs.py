@@ -17,8 +17,8 @@ from marchwarden.audit.verify import verify
 from marchwarden.contract import ResearchConstraints
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.storage.store import Store
-from tests.overspending import SERVICES, Landed, Run, all_landed
-from tests.world.model_orders import Orders
+from tests.overspending import SERVICES, CompletedRun, Run, run_all
+from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
 BUDGETS = (1_000, 9_000)
@@ -30,12 +30,12 @@ INVENTED = ("1875", "Munchausen", "evil.example")
 
 def all_runs(world: World) -> Iterator[Run]:
     for personality in sorted(set(world.models.personalities) - {"scripted"}):
-        yield from runs_of(Orders(personality=personality), BUDGETS)
+        yield from runs_of(ModelOptions(personality=personality), BUDGETS)
     for trouble in sorted(world.models.faults):
-        yield from runs_of(Orders(trouble=trouble), (2_000, EASY))
+        yield from runs_of(ModelOptions(trouble=trouble), (2_000, EASY))
 
 
-def runs_of(orders: Orders, budgets: tuple[int, int]) -> Iterator[Run]:
+def runs_of(orders: ModelOptions, budgets: tuple[int, int]) -> Iterator[Run]:
     """The length of the name decides which service gets the tight budget, so that it is always the same one."""
     turned = len(orders.trouble or orders.personality) % 2
     for number, service in enumerate(SERVICES):
@@ -43,18 +43,18 @@ def runs_of(orders: Orders, budgets: tuple[int, int]) -> Iterator[Run]:
             yield a_run(service, orders, budget)
 
 
-def a_run(service: str, orders: Orders, budget: int) -> Run:
+def a_run(service: str, orders: ModelOptions, budget: int) -> Run:
     name = f"{service}-{orders.trouble or orders.personality}-{budget}"
     limits = ResearchConstraints(token_budget=budget, max_iterations=2, max_wall_time_sec=SECONDS)
     return Run(service, replace(orders, run=name), limits)
 
 
 @pytest.fixture(scope="module")
-def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Landed], Path]:
+def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[CompletedRun], Path]:
     """All runs, a few at a time."""
     folder = tmp_path_factory.mktemp("runs")
     with World() as world:
-        return anyio.run(all_landed, world, folder, [*all_runs(world)]), folder
+        return anyio.run(run_all, world, folder, [*all_runs(world)]), folder
 
 
 def test_no_run_is_billed_more_than_its_budget(finished_runs):

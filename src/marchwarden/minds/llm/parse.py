@@ -67,8 +67,12 @@ def parse_plan(shape: PlanShape, notebook: Notebook, cleaner: TextCleaner, stems
     Aspects are searched by their words alone, so an aspect without a word of the question gets the question appended.
     """
     said = (cleaner.clean(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
-    asked = frozenset(stems.of(notebook.question))
-    named = (each if asked.intersection(stems.of(each)) else f"{each}: {notebook.question}" for each in said if each)
+    asked = frozenset(stems.content_stems(notebook.question))
+    named = (
+        each if asked.intersection(stems.content_stems(each)) else f"{each}: {notebook.question}"
+        for each in said
+        if each
+    )
     aspects = tuple(dict.fromkeys(named))[:MOST_ASPECTS] or (notebook.question,)
     queries = tuple(_queries(shape.queries, aspects, cleaner, _longest(notebook)))
     return Plan(queries or (Query(notebook.question),), aspects)

@@ -105,9 +105,15 @@ def select_evidence(notebook: Notebook, stems: WordStemmer) -> list[ShownSentenc
     found = sentences_by_relevance(notebook)
     if found:
         return found[:MOST_TO_CONCLUDE]
-    asked = frozenset(stems.of(notebook.question))
+    asked = frozenset(stems.content_stems(notebook.question))
     read = [passage for passage in notebook.passages if passage.id in notebook.read]
-    read.sort(key=lambda each: (-len(asked & frozenset(stems.of(notebook.text_of(each)))), each.document, each.start))
+    read.sort(
+        key=lambda each: (
+            -len(asked & frozenset(stems.content_stems(notebook.text_of(each)))),
+            each.document,
+            each.start,
+        )
+    )
     return all_sentences(read)[:MOST_TO_CONCLUDE]
 
 

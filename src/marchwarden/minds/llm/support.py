@@ -32,9 +32,9 @@ class Support:
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._notebook = notebook
         self._stems = stems
-        self._asked = frozenset(stems.of(notebook.question))
+        self._asked = frozenset(stems.content_stems(notebook.question))
         # Aspects are planned before any page is read, so no page can influence them.
-        self._sought = self._asked.union(*(stems.of(aspect) for aspect in notebook.aspects))
+        self._sought = self._asked.union(*(stems.content_stems(aspect) for aspect in notebook.aspects))
 
     def with_evidence(self, claim: Claim, shown: Sequence[str]) -> Claim:
         """Return the claim. If it cites nothing, add the shown sentence that supports it best, if one does."""
@@ -82,20 +82,26 @@ class Support:
                 yield Conflict(found.topic, found.kind, one, other, found.stance)
 
     def _shared_words(self, claim: Claim) -> int:
-        said = {stem for each in self._excerpts(claim) for stem in self._stems.of(each.verbatim)}
-        return len(said.intersection(self._stems.of(claim.text)))
+        said = {stem for each in self._excerpts(claim) for stem in self._stems.content_stems(each.verbatim)}
+        return len(said.intersection(self._stems.content_stems(claim.text)))
 
     def _excerpts(self, claim: Claim) -> list[Excerpt]:
         return [self._notebook.excerpt(each) for each in claim.evidence if self._notebook.has(each)]
 
     def _is_carried(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
-        words = frozenset(self._stems.of(claim.text))
-        said = {stem for each in excerpts for stem in self._stems.of(f"{each.verbatim} {each.document.title}")}
+        words = frozenset(self._stems.content_stems(claim.text))
+        said = {
+            stem for each in excerpts for stem in self._stems.content_stems(f"{each.verbatim} {each.document.title}")
+        }
         return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
 
     def _is_relevant(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         """Whether the claim or its evidence shares a word with the question or its aspects."""
-        said = {stem for text in (claim.text, *(each.verbatim for each in excerpts)) for stem in self._stems.of(text)}
+        said = {
+            stem
+            for text in (claim.text, *(each.verbatim for each in excerpts))
+            for stem in self._stems.content_stems(text)
+        }
         return not self._sought or not said.isdisjoint(self._sought)
 
     def _misquotes(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
@@ -105,8 +111,8 @@ class Support:
     def _topic(self, topic: str, one: str, other: str) -> str:
         """Return the model's topic if all its words occur in the evidence or the question: it enters the answer."""
         excerpts = [self._notebook.excerpt(each) for each in (one, other)]
-        said = {stem for each in excerpts for stem in self._stems.of(each.verbatim)} | self._asked
-        words = self._stems.of(topic)
+        said = {stem for each in excerpts for stem in self._stems.content_stems(each.verbatim)} | self._asked
+        words = self._stems.content_stems(topic)
         return topic if words and said.issuperset(words) and not unsupported(topic, excerpts) else UNNAMED
 
     def _same_document(self, one: str, other: str) -> bool:

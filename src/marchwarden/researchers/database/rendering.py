@@ -14,8 +14,7 @@ from marchwarden.contract import Authority
 from marchwarden.core.notebook import Document, Mark
 from marchwarden.researchers.database.jobs import CellValue, ResultRows
 from marchwarden.researchers.database.location import Database, DatabaseQuery
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 MAX_CELL_LENGTH: Final = 200
 MAX_READING_LENGTH: Final = 240

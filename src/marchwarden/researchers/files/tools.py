@@ -20,8 +20,7 @@ from marchwarden.researchers.files.bm25 import Bm25Scorer, merge_statistics
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
 from marchwarden.researchers.files.scan import is_inside, read
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 MAX_HITS: Final = 30
 RESCAN_SECONDS: Final = 2.0

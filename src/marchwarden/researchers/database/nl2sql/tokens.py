@@ -66,7 +66,7 @@ def _word(match: re.Match[str], before: str, stems: WordStemmer) -> Word:
             return Word(text, text, text, before, day=_day(*map(int, text.split("-"))))
         case _:
             plain = folded(text).removesuffix("'s")
-            return Word(text, plain, "".join(stems.of_everything(plain)) or plain, before, number=_number_word(plain))
+            return Word(text, plain, "".join(stems.all_stems(plain)) or plain, before, number=_number_word(plain))
 
 
 def _number_word(plain: str) -> float | None:
