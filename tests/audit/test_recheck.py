@@ -36,7 +36,7 @@ def a_page(text: str, at: str = PAGE, media_type: str = "text/html") -> Document
     return Document("web", at, f"<p>{text}</p>".encode(), text, media_type=media_type)
 
 
-async def recheck_one(record: RunRecord, later: Later, patience: RecheckLimits | None = None) -> SourceCheck:
+async def recheck_one(record: RunRecord, later: ChangedSource, patience: RecheckLimits | None = None) -> SourceCheck:
     (visit,) = await recheck_sources(record, lambda _: later, patience)
     return visit
 
@@ -83,7 +83,7 @@ CHANGES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
 @pytest.mark.parametrize("name", CHANGES)
 async def test_every_change_of_a_page_gets_its_status(tmp_path: Path, name: str):
     found, standing, detail = CHANGES[name]
-    visit = await recheck_one(await a_run(tmp_path, a_page(OPENED)), Later(now={PAGE: found}))
+    visit = await recheck_one(await a_run(tmp_path, a_page(OPENED)), ChangedSource(now={PAGE: found}))
     assert (visit.standing, visit.locator, visit.citations) == (standing, PAGE, (1,))
     assert detail in visit.detail
     assert visit.lost == ((1,) if standing in {SourceStatus.LOST, SourceStatus.GONE} else ())
@@ -91,7 +91,7 @@ async def test_every_change_of_a_page_gets_its_status(tmp_path: Path, name: str)
 
 def web_source_without_limits(world: World) -> WebSource:
     """A real web source without a cache, with generous timeouts for a busy machine."""
-    fetcher = Fetcher(FetchSettings(host_delay=0.0, allowed=AllowedHosts.parsed(world.allow_hosts)))
+    fetcher = Fetcher(FetchSettings(host_delay=0.0, allowed=AllowedHosts.parse(world.allow_hosts)))
     return WebSource(select_provider(world.environ(), ApiClient()), fetcher, Extractor(seconds=60))
 
 
@@ -125,7 +125,7 @@ async def test_a_document_is_fetched_once_and_only_missing_excerpts_are_lost(tmp
     record = await a_run(
         tmp_path, BRIDGE, BRIDGE, excerpts=(OPENED, "It carries two lanes of traffic over the river Senn.")
     )
-    later = Later(now={"bridge.md": note("bridge.md", BRIDGE.text.replace("two lanes", "four lanes"))})
+    later = ChangedSource(now={"bridge.md": note("bridge.md", BRIDGE.text.replace("two lanes", "four lanes"))})
     visit = await recheck_one(record, later)
     assert (visit.citations, visit.lost, visit.standing) == ((1, 2), (2,), SourceStatus.LOST)
     assert later.calls == ["bridge.md"]
@@ -146,7 +146,7 @@ async def test_an_excerpt_must_match_complete_words_and_numbers(
     tmp_path: Path, excerpt: str, text: str, is_intact: bool
 ):
     record = await a_run(tmp_path, a_page(f"There: {excerpt}"), excerpts=(excerpt,))
-    assert (await recheck_one(record, Later(now={PAGE: a_page(text)}))).is_intact is is_intact
+    assert (await recheck_one(record, ChangedSource(now={PAGE: a_page(text)}))).is_intact is is_intact
 
 
 async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
@@ -158,26 +158,26 @@ async def test_a_shortened_excerpt_is_matched_up_to_the_cut(tmp_path: Path):
     store = Store(tmp_path / "cut")
     again = store.begin(OPENING)
     again.finish(result.model_copy(update={"citations": (cut,), "trace_id": again.trace_id}))
-    visit = await recheck_one(store.reread(again.trace_id), Later(now={PAGE: a_page(f"News. {long}")}))
+    visit = await recheck_one(store.reread(again.trace_id), ChangedSource(now={PAGE: a_page(f"News. {long}")}))
     assert visit.standing is SourceStatus.CHANGED
 
 
 @pytest.mark.parametrize("cited", ["https://doi.org/10.5555/senn.17", "doi:10.5555/senn.17"])
 async def test_a_doi_redirect_does_not_count_as_moved(tmp_path: Path, cited: str):
     record = await a_run(tmp_path, a_page(OPENED, cited))
-    visit = await recheck_one(record, Later(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
+    visit = await recheck_one(record, ChangedSource(now={"https://doi.org/10.5555/senn.17": a_page(OPENED)}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, cited)
 
 
 async def test_a_reported_excerpt_only_has_to_be_in_the_page(tmp_path: Path):
     reported = Document("library", f"{PAGE}#page=3", OPENED.encode(), OPENED)
-    visit = await recheck_one(await a_run(tmp_path, reported), Later(now={PAGE: a_page(f"News. {OPENED}")}))
+    visit = await recheck_one(await a_run(tmp_path, reported), ChangedSource(now={PAGE: a_page(f"News. {OPENED}")}))
     assert (visit.standing, visit.detail) == (SourceStatus.ALIVE, "the cited text is there")
 
 
 async def test_a_path_may_contain_a_number_sign(tmp_path: Path):
     document = note("notes #3.md", OPENED)
-    visit = await recheck_one(await a_run(tmp_path, document), Later(now={"notes #3.md": document}))
+    visit = await recheck_one(await a_run(tmp_path, document), ChangedSource(now={"notes #3.md": document}))
     assert (visit.standing, visit.locator) == (SourceStatus.ALIVE, "notes #3.md")
 
 
@@ -185,17 +185,17 @@ async def test_an_excerpt_missing_from_a_partial_document_is_not_lost(tmp_path: 
     record = await a_run(tmp_path, a_page(OPENED))
     abstract = a_page("An abstract.", media_type="application/atom+xml")
     why = "it was read by its abstract alone"
-    visit = await recheck_one(record, Later(now={PAGE: abstract}, remarks_on={PAGE: why}))
+    visit = await recheck_one(record, ChangedSource(now={PAGE: abstract}, remarks_on={PAGE: why}))
     assert (visit.standing, visit.detail, visit.lost) == (SourceStatus.UNREACHABLE, why, ())
     assert (
-        await recheck_one(record, Later(now={PAGE: abstract}, remarks=["told before"]))
+        await recheck_one(record, ChangedSource(now={PAGE: abstract}, remarks=["told before"]))
     ).standing is SourceStatus.LOST
 
 
 async def test_time_limits_apply_per_document_and_in_total(tmp_path: Path):
     record = await a_run(tmp_path, BRIDGE, FERRIS, COOKING)
     documents = {each.locator: each for each in (BRIDGE, FERRIS, COOKING)}
-    slow = Later(now=documents, slow={"bridge.md": 60})
+    slow = ChangedSource(now=documents, slow={"bridge.md": 60})
     visits = await recheck_sources(record, lambda _: slow, RecheckLimits(each_seconds=0.05))
     assert [visit.standing for visit in visits] == [SourceStatus.UNREACHABLE, SourceStatus.ALIVE, SourceStatus.ALIVE]
     visits = await recheck_sources(record, lambda _: slow, RecheckLimits(all_seconds=0.05))
@@ -228,9 +228,9 @@ async def test_missing_and_removed_sources_are_distinguished(tmp_path: Path):
 async def test_external_text_is_reduced_to_one_safe_line(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     rude = SourceError("\x1b[2Jwiped\r\nalive \u202e[1] gone\x07")
-    visit = await recheck_one(record, Later(now={PAGE: rude}))
+    visit = await recheck_one(record, ChangedSource(now={PAGE: rude}))
     assert visit.detail == "[2Jwiped alive [1] gone"
-    strange = await recheck_one(record, Later(now={PAGE: a_page(OPENED, "https://x.example/\x1b]0;hi\x07")}))
+    strange = await recheck_one(record, ChangedSource(now={PAGE: a_page(OPENED, "https://x.example/\x1b]0;hi\x07")}))
     assert strange.detail == "now at https://x.example/]0;hi"
 
 
@@ -249,7 +249,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 async def test_rechecking_writes_nothing(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     before = contents(tmp_path)
-    await recheck_one(record, Later(now={PAGE: a_page("Something else.")}))
+    await recheck_one(record, ChangedSource(now={PAGE: a_page("Something else.")}))
     assert contents(tmp_path) == before
 
 

@@ -224,7 +224,7 @@ def test_a_description_is_what_the_built_researcher_writes_into_its_trace(kind: 
     a_folder(tmp_path / "library")
     sqlite3.connect(tmp_path / "shop.sqlite").execute("CREATE TABLE bridges (name)").connection.close()
     monkeypatch.chdir(tmp_path)
-    settings = Settings.of({"MARCHWARDEN_HOME": str(tmp_path / "home")})
+    settings = Settings.from_environ({"MARCHWARDEN_HOME": str(tmp_path / "home")})
     spec, inputs = researcher_specs()[kind], Inputs.of(GIVEN.get(kind, {}))
     context = BuildContext(settings, Store(tmp_path / "traces"), ExtractiveMind())
     described = spec.describe(inputs, settings)

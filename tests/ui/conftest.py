@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(home: Path) -> Iterator[str]:
-    settings = Settings.of({"MARCHWARDEN_HOME": str(home / "home")})
+    settings = Settings.from_environ({"MARCHWARDEN_HOME": str(home / "home")})
     with served(ui_dependencies(settings, settings.trace_dir)) as there:
         yield there
 

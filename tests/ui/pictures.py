@@ -63,7 +63,7 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def _pages(tab: Tab, here: Path, folder: Path) -> None:
-    settings = Settings.of({"MARCHWARDEN_HOME": str(here / "home")})
+    settings = Settings.from_environ({"MARCHWARDEN_HOME": str(here / "home")})
     with served(ui_dependencies(settings, settings.trace_dir)) as address:
         base = address.partition("/?")[0]
         tab.emulate(prefers_color_scheme="light")

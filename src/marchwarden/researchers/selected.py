@@ -36,7 +36,7 @@ class SelectedResearcher:
 
     def child(self, settings: "Settings", trace_dir: Path, model: str | None) -> "RemoteResearcher":
         """Run it as an MCP server. Raises `InvalidInput` here for what would only end the child."""
-        from marchwarden.logs.setup import speaks_on_stderr
+        from marchwarden.logs.setup import logs_to_stderr
         from marchwarden.mcp.client import RemoteResearcher
         from marchwarden.minds.select import select_mind
         from marchwarden.storage.store import Store
@@ -44,8 +44,8 @@ class SelectedResearcher:
         select_mind(model, settings.environ)
         self.spec.describe(self.inputs, settings)
         place = Path(Store.at(trace_dir, settings.environ).place)
-        env = {**settings.for_child(place, model), **self._variables(settings.environ)}
-        return RemoteResearcher.stdio(self._command(), env, errlog=sys.stderr if speaks_on_stderr() else None)
+        env = {**settings.child_environ(place, model), **self._variables(settings.environ)}
+        return RemoteResearcher.stdio(self._command(), env, errlog=sys.stderr if logs_to_stderr() else None)
 
     def member(self, settings: "Settings", trace_dir: Path, model: str | None, *, in_process: bool) -> "Member":
         from marchwarden.orchestrator.roster import Member

@@ -56,7 +56,7 @@ def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOption
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
-    settings = Settings.of(environ)
+    settings = Settings.from_environ(environ)
     set_up(settings.environ)
     store, mind = Store.at(settings.trace_dir, settings.environ), select_mind(None, settings.environ)
     researcher = spec.build(inputs, BuildContext(settings, store, mind))

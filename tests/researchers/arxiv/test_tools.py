@@ -120,7 +120,7 @@ async def test_an_unknown_locator_is_not_found(locator: str, source: Sources) ->
 
 async def test_the_library_answers_when_arxiv_does_not(world: World, source: Sources) -> None:
     assert (await add_paper(source(), ArxivId("2104.12255"))).saved
-    asked = len(world.asked("arxiv"))
+    asked = len(world.requested("arxiv"))
     offline = source(**NOWHERE)
     assert await found(offline, "What was the strongest gust measured on the deck?") == ["2104.12255v2"]
     assert await found(offline, "arXiv:2104.12255") == ["2104.12255v2"]
@@ -156,7 +156,7 @@ async def test_a_saved_paper_is_not_fetched_again(world: World, source: Sources)
     assert "added 2104.12255v2" in (await add_paper(arxiv, ArxivId("2104.12255"))).message
     again = await add_paper(arxiv, ArxivId("2104.12255"))
     assert again.saved and "already" in again.message
-    assert [target for target in world.asked("arxiv") if target.startswith("/html")] == ["/html/2104.12255v2"]
+    assert [target for target in world.requested("arxiv") if target.startswith("/html")] == ["/html/2104.12255v2"]
 
 
 @pytest.mark.parametrize("name, why", [("2402.07001", "withdrawn"), ("2104.99999", "no paper")])

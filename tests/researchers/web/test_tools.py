@@ -15,13 +15,13 @@ from marchwarden.fetching import AllowedHosts, Fetcher, FetchSettings, Page
 from marchwarden.researchers.web.media_type import file_name_for, to_utf8
 from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource, rank_hits
-from tests.extraction.workers import numbers, signed
+from tests.extraction.workers import pid_recording_worker, worker_pids
 from tests.researchers.web.providers.services import API
 from tests.world.world import World
 
 
 def a_source(world: World, extractor: Extractor, bait: Sequence[str] = ()) -> WebSource:
-    settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts), host_delay=0.0, retries=0)
+    settings = FetchSettings(allowed=AllowedHosts.parse(world.allow_hosts), host_delay=0.0, retries=0)
     return WebSource(select_provider(world.environ(bait), API), Fetcher(settings), extractor)
 
 
@@ -112,7 +112,7 @@ async def test_the_filter_applies_to_hits_and_redirects(extractor: Extractor, wo
 
 
 async def test_hostile_addresses_never_become_hits(extractor: Extractor, world: World) -> None:
-    settings = FetchSettings(allowed=AllowedHosts.parsed(world.allow_hosts))
+    settings = FetchSettings(allowed=AllowedHosts.parse(world.allow_hosts))
     provider = select_provider(world.environ(trouble="hostile-addresses"), API)
     hits = await WebSource(provider, Fetcher(settings), extractor).search(Query("Alder Bridge"))
     assert len(hits) > 1
@@ -155,11 +155,11 @@ def test_valid_utf_8_is_kept_whatever_the_charset() -> None:
 
 
 async def test_extractor_processes_are_reused(world: World, tmp_path: Path) -> None:
-    with Extractor(workers=1, command=[sys.executable, "-c", signed(tmp_path)]) as extractor:
+    with Extractor(workers=1, command=[sys.executable, "-c", pid_recording_worker(tmp_path)]) as extractor:
         web = a_source(world, extractor)
         await web.fetch(Hit(world.url("ferris")))
         await web.fetch(Hit(world.url("bridge")))
-    assert len(numbers(tmp_path)) == 1
+    assert len(worker_pids(tmp_path)) == 1
 
 
 _HITS = st.builds(

@@ -61,7 +61,7 @@ def arxiv_source(
         max_body_bytes=LARGEST_PAPER,
         allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")),
     )
-    fetcher = Fetcher(settings, FolderMemory(store.folder / "pages", store.archive))
+    fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive))
     pages_turn = RateLimiter(_turn_file(folder, places.pages_host), places.seconds, gate=gate)
     api_turn = (
         pages_turn

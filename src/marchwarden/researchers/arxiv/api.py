@@ -99,16 +99,16 @@ def _newest(papers: Sequence[Paper]) -> Mapping[str, Paper]:
     return newest
 
 
-def _is_temporary(answer: Answer) -> bool:
+def _is_temporary(answer: ApiResponse) -> bool:
     return answer.status == _TOO_MANY or answer.status >= _BROKEN
 
 
-def _pause_after(answer: Answer, slot: RequestSlot) -> float:
+def _pause_after(answer: ApiResponse, slot: RequestSlot) -> float:
     after = retry_after(answer.headers)
     return max(slot.pause, OVERLOADED_SECONDS if slot.pause else 0.0) if after is None else after
 
 
-def _parse_answer(answer: Answer) -> atom.Feed:
+def _parse_answer(answer: ApiResponse) -> atom.Feed:
     """Parse a feed. arXiv reports errors as a feed with status 400, formerly 200."""
     if answer.status not in (_OK, _BAD_REQUEST):
         raise SourceError(f"arXiv refused the request (status {answer.status})")

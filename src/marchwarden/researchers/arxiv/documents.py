@@ -14,7 +14,7 @@ from marchwarden.text.sanitize import one_line
 def full_text_document(paper: Paper, paper_text: PaperText) -> Document:
     """Build a document from a full text. PDFs are located by page, HTML pages by section."""
     extracted = paper_text.extracted
-    document = extracted.document(SOURCE, paper.id.locator, paper_text.content)
+    document = extracted.to_document(SOURCE, paper.id.locator, paper_text.content)
     marked = replace(document, marks=document.marks or find_sections(extracted.text))
     return _with_metadata(marked, paper, find_references(paper, extracted.text, extracted.links))
 

@@ -76,7 +76,7 @@ class FullText:
             try:
                 page = await self._fetcher.get(address)
             except TransientError as error:
-                slot.postpone(error.after or 0.0)
+                slot.postpone(error.retry_after or 0.0)
                 raise
         if not self._endpoints.serves(page.url):
             raise SourceError("the paper's address led away from arXiv", GapCategory.SOURCE_NOT_FOUND)
@@ -91,8 +91,8 @@ class FullText:
 
     def _has_title(self, paper: Paper, extracted: Extracted) -> bool:
         """Tell whether the page begins with the paper's title. A notice or a captcha does not."""
-        wanted = set(self._stems.of(paper.title))
-        present = set(self._stems.of(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
+        wanted = set(self._stems.content_stems(paper.title))
+        present = set(self._stems.content_stems(f"{extracted.title}\n{extracted.text[:_BEGINNING]}"))
         return len(wanted & present) >= _TITLE_SHARE * len(wanted)
 
 

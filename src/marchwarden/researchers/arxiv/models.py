@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from marchwarden.contract import Authority
 from marchwarden.errors import InvalidInput, SourceError
-from marchwarden.fetching.urls import Url, parsed
+from marchwarden.fetching.urls import Url, parse_url
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.settings import HOME
 
@@ -75,8 +75,8 @@ class Endpoints:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """Read the endpoints from environment variables. Only a mirror may be queried faster than arXiv allows."""
-        api = _parse_url(environ.get(API_URL) or _OWN_API, API_URL)
-        pages = _parse_url(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
+        api = _configured_url(environ.get(API_URL) or _OWN_API, API_URL)
+        pages = _configured_url(environ.get(PAGES_URL) or ADDRESS, PAGES_URL)
         floor = POLITE_SECONDS if any(map(_is_arxiv, (api, pages))) else 0.0
         return cls(_without_slash(api), _without_slash(pages), max(_parse_seconds(environ.get(SECONDS)), floor))
 
@@ -90,7 +90,7 @@ class Endpoints:
 
     def serves(self, address: str) -> bool:
         """Tell whether a URL belongs to the configured pages host or to arXiv itself."""
-        target = parsed(address)
+        target = parse_url(address)
         return target.authority == self.pages_host or _is_arxiv(target)
 
 
@@ -99,9 +99,9 @@ def library_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
 
 
-def _parse_url(text: str, variable: str) -> Url:
+def _configured_url(text: str, variable: str) -> Url:
     try:
-        return parsed(text)
+        return parse_url(text)
     except SourceError as error:
         raise InvalidInput(f"{variable} must be an http or https URL") from error
 

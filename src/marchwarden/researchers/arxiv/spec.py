@@ -23,7 +23,7 @@ def _describe(_inputs: Inputs, settings: "Settings") -> Described:
     from marchwarden.fetching import AllowedHosts
     from marchwarden.researchers.arxiv.models import Endpoints
 
-    AllowedHosts.parsed(settings.environ.get(ALLOWED_HOSTS, ""))
+    AllowedHosts.parse(settings.environ.get(ALLOWED_HOSTS, ""))
     places = Endpoints.from_environ(settings.environ)
     return {"api": places.api, "pages": places.pages}
 

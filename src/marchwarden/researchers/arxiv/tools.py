@@ -174,7 +174,7 @@ class ArxivSource:
 
     def _rank(self, found: Sequence[Paper], library_hits: Sequence[LibraryHit], words: Sequence[str]) -> Sequence[Hit]:
         """Score each paper once, in arXiv's current version: by the share of words it contains, then by its rank."""
-        wanted = frozenset(self._stems.of(" ".join(words)))
+        wanted = frozenset(self._stems.content_stems(" ".join(words)))
         ranked: dict[str, tuple[Paper, float]] = {}
         in_library = [(each.paper, f"{each.paper.abstract}\n{each.words}") for each in library_hits]
         for papers in ([(paper, paper.abstract) for paper in found], in_library):
@@ -189,7 +189,7 @@ class ArxivSource:
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.locator)))
 
     def _word_share(self, wanted: frozenset[str], text: str) -> float:
-        share = len(wanted & frozenset(self._stems.of(text))) / len(wanted) if wanted else 1.0
+        share = len(wanted & frozenset(self._stems.content_stems(text))) / len(wanted) if wanted else 1.0
         return share if share >= MIN_WORD_SHARE else 0.0
 
     def _remember(self, papers: Sequence[Paper]) -> None:

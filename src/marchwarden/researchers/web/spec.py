@@ -43,7 +43,7 @@ def _provider(environ: Mapping[str, str]) -> "Provider":
     from marchwarden.fetching import AllowedHosts, ApiClient
     from marchwarden.researchers.web.providers import select_provider
 
-    AllowedHosts.parsed(environ.get(ALLOWED_HOSTS, ""))
+    AllowedHosts.parse(environ.get(ALLOWED_HOSTS, ""))
     return select_provider(environ, ApiClient())
 
 

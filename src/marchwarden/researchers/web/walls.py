@@ -43,7 +43,7 @@ def _is_captcha(page: Extracted) -> bool:
     if len(page.text) >= SHORT_TEXT:
         return False
     has_phrase = phrases.HUMAN.search(_title(page)) or phrases.HUMAN.search(_all_text(page))
-    return bool(has_phrase) or (Sign.CHALLENGE in page.signs and len(page.surface) < NO_ARTICLE)
+    return bool(has_phrase) or (PageSign.CHALLENGE in page.signs and len(page.surface) < NO_ARTICLE)
 
 
 def _is_missing(page: Extracted) -> bool:
@@ -64,7 +64,7 @@ def _is_paywall(page: Extracted) -> bool:
         return False
     short = len(page.text) < SHORT_TEXT
     ends_with_plea = bool(phrases.SUBSCRIBE.search(phrases.normalize(page.text[-_ENDING:])))
-    if Sign.NOT_FREE in page.signs:
+    if PageSign.NOT_FREE in page.signs:
         return short or ends_with_plea or bool(phrases.BREAKS_OFF.search(page.text))
     return short and (ends_with_plea or bool(phrases.SUBSCRIBE.search(_all_text(page))))
 
@@ -74,7 +74,7 @@ def _is_login(page: Extracted) -> bool:
     if len(page.text) >= SHORT_TEXT:
         return False
     phrases_found = (phrases.LOG_IN_TITLE.search(_title(page)), phrases.LOG_IN.search(_all_text(page)))
-    signs = (*phrases_found, Sign.PASSWORD_FIELD in page.signs, len(page.text) < NO_ARTICLE)
+    signs = (*phrases_found, PageSign.PASSWORD_FIELD in page.signs, len(page.text) < NO_ARTICLE)
     return any(phrases_found) and sum(map(bool, signs)) > 1
 
 
@@ -89,7 +89,7 @@ def _is_consent_wall(page: Extracted) -> bool:
 def _needs_scripts(page: Extracted) -> bool:
     if len(page.text) >= NO_ARTICLE:
         return False
-    empty = Sign.NEEDS_SCRIPT in page.signs and len(page.surface) < NO_ARTICLE // 2
+    empty = PageSign.NEEDS_SCRIPT in page.signs and len(page.surface) < NO_ARTICLE // 2
     return empty or bool(phrases.SCRIPTS.search(_all_text(page)))
 
 

@@ -9,7 +9,7 @@ from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.providers.searxng import SearXNG
 from marchwarden.researchers.web.providers.wikipedia import Wikipedia
 from tests.researchers.web.providers.services import API, answering
-from tests.world.searching import BAD_BODIES
+from tests.world.search import BAD_BODIES
 from tests.world.world import World
 
 NONSENSE = sorted(set(BAD_BODIES) - {"wrong-types"})

@@ -10,7 +10,7 @@ from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.researchers.web.providers.tavily import Tavily, from_environ
 from tests.researchers.web.providers.services import API, answering
-from tests.world.searching import BAD_BODIES
+from tests.world.search import BAD_BODIES
 from tests.world.world import World
 
 RECORDED = "MARCHWARDEN_TAVILY_RECORDINGS"

@@ -63,7 +63,7 @@ Day = Annotated[date | None, BeforeValidator(_parse_date)]
 Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-def parse_response(answer: Answer, model: type[Model], provider: str, refusals: Mapping[int, str]) -> Model:
+def parse_response(answer: ApiResponse, model: type[Model], provider: str, refusals: Mapping[int, str]) -> Model:
     """Validate a response. Raise `SourceError` with the provider's name and the reason if it failed or is malformed."""
     if answer.status != _OK:
         raise SourceError(f"{provider} {refusals.get(answer.status) or _describe_status(answer.status)}")
