@@ -15,9 +15,9 @@ from tests.cli.in_process import restored_log
 STEPS = [
     Progress("t", "plan", "2 researchers can be asked", 0, 0, 20_000, 0),
     Progress("t", "dispatch", "asking web, files", 1, 0, 20_000, 0),
-    Progress("t", "web search", "searching: main span", 1, 0, 7_000, 0),
-    Progress("t", "files read", "reading 12 passages", 1, 300, 7_000, 1),
-    Progress("t", "web fetch", "reading 3 of 9 sources found", 1, 900, 7_000, 3),
+    Progress("t", "search", "searching: main span", 1, 0, 7_000, 0, "web"),
+    Progress("t", "read", "reading 12 passages", 1, 300, 7_000, 1, "files"),
+    Progress("t", "fetch", "reading 3 of 9 sources found", 1, 900, 7_000, 3, "web"),
 ]
 
 
@@ -25,7 +25,7 @@ def drawn(steps: list[Progress], width: int = 80) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     watcher = Watcher(console)
     for step in steps:
-        watcher.last[step.step.rpartition(" ")[0]] = step
+        watcher.last[step.researcher] = step
     with console.capture() as captured:
         console.print(watcher.board())
     return captured.get().splitlines()
@@ -48,7 +48,7 @@ def test_one_researcher_alone_has_one_line_without_a_name():
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_no_line_is_wider_than_the_terminal_whatever_is_told(width):
     hostile = "\x1b[31m" + "very long and [/red] odd " * 40
-    lines = drawn([*STEPS, Progress("t", f"{'n' * 60} read", hostile, 1, 5, 10, 1)], width)
+    lines = drawn([*STEPS, Progress("t", "read", hostile, 1, 5, 10, 1, "n" * 60)], width)
     assert len(lines) == 4
     assert all(len(line) <= width for line in lines)
     assert "\x1b" not in "".join(lines)

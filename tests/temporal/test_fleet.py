@@ -112,7 +112,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
         again = [call for call in source.calls if call.startswith("search")]
         assert again[: len(searched)] == searched
         assert len(set(again)) == len(again)
-        with pytest.raises(InvalidInput, match="nothing to take up"):
+        with pytest.raises(InvalidInput, match="nothing to retry"):
             await retry(fleet.client, trace_id)
         with pytest.raises(InvalidInput, match="nothing to cancel"):
             await cancel(fleet.client, trace_id)

@@ -105,7 +105,7 @@ async def test_what_a_day_may_cost_is_set_aside_before_it_is_spent_and_given_bac
         async with purse.permit(call) as settle:
             settle(ModelOutcome(Completion("", usage=Usage(output=4))))
         async with purse.permit(call), purse.permit(call):
-            with pytest.raises(ModelFailed, match="spent"):
+            with pytest.raises(ModelFailed, match="daily spending limit"):
                 async with purse.permit(call):
                     pytest.fail("10 more would be 34 of 25")
 
@@ -133,7 +133,7 @@ async def test_models_bill_no_more_than_a_day_may_cost_and_every_question_is_ans
     assert 0 < billed <= DOLLARS
     assert len(bills) < 3 * len(results), "all that was to be asked for was asked for"
     assert all(result.citations for result in results)
-    assert any("may spend today is spent" in gap.detail for gap in results[0].gaps)
+    assert any("daily spending limit of the fleet is reached" in gap.detail for gap in results[0].gaps)
 
 
 def test_limits_are_written_as_they_are_said():
