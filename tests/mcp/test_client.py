@@ -15,8 +15,8 @@ from mcp.server import Server
 from marchwarden.contract import ResearchConstraints
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
 from marchwarden.mcp.client import RemoteResearcher
-from marchwarden.mcp.command import StdioTransport
 from marchwarden.mcp.http_client import HttpTransport
+from marchwarden.mcp.stdio import StdioTransport
 from marchwarden.protocols import Progress, Researcher
 from tests.mcp.scripted import CHILD, STEPS, Answering, Endless, Failing, foreign, result, server_of, serving
 
@@ -158,7 +158,7 @@ async def test_100_mb_in_one_line_are_refused_within_bounded_memory() -> None:
 @pytest.mark.parametrize("steps", [(), STEPS])
 async def test_an_oversized_answer_over_http_is_refused_as_json_and_as_an_event(steps: tuple[Progress, ...]) -> None:
     async with serving(Answering(result("x" * (2 << 20)), steps)) as url:
-        small = RemoteResearcher(HttpTransport(url, largest_answer=1 << 20))
+        small = RemoteResearcher(HttpTransport(url, max_message_bytes=1 << 20))
         assert "more than" in (line := await failure(small)) or "exceed" in line
         assert await RemoteResearcher.http(url).research("q") == result("x" * (2 << 20))
 
@@ -173,7 +173,7 @@ async def test_a_foreign_server_that_fits_the_schema_and_names_no_contract_is_we
 
 async def test_a_process_that_nobody_talked_to_is_ended_all_the_same() -> None:
     with anyio.fail_after(PATIENCE), pytest.raises(RuntimeError, match="changed my mind"):
-        async with StdioTransport((sys.executable, "-c", "input()")).opened() as started:
+        async with StdioTransport((sys.executable, "-c", "input()")).connect() as started:
             raise RuntimeError("changed my mind")
     assert started.process.returncode is not None
 

@@ -32,7 +32,7 @@ def test_a_sign_of_life_survives_the_wire(sign: Progress) -> None:
 def test_the_gauge_always_rises_and_still_tells_the_tokens_of_a_run_that_only_spends(run: list[Progress]) -> None:
     spending = sorted(run, key=lambda sign: sign.tokens_used)
     gauge = ProgressCounter()
-    readings = [gauge.reading(sign) for sign in spending]
+    readings = [gauge.next_value(sign) for sign in spending]
     assert all(earlier < later for earlier, later in pairwise(readings))
     assert [int(reading) for reading in readings] == [sign.tokens_used for sign in spending]
 

@@ -1,6 +1,6 @@
-"""Client: a researcher somewhere else, asked over MCP. Knows the ways to reach one, and nothing of what is said there.
+"""The MCP client: a `Researcher` that runs in another process or on another machine.
 
-The SDK takes a second to load, and so does a researcher: a process is started first, and both load side by side.
+The SDK takes a second to load. It is imported only after a subprocess was started, so that both load in parallel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.command import StdioTransport
+from marchwarden.mcp.stdio import StdioTransport
 from marchwarden.protocols import ProgressSink, ignore_progress
 
 if TYPE_CHECKING:
@@ -23,23 +23,23 @@ SILENCE_SEC: Final = 120.0
 
 
 class Transport(Protocol):
-    """A way to reach a server: each call opens its own line."""
+    """A way to reach a server. Each call opens its own connection."""
 
     @property
     def name(self) -> str: ...
 
-    def opened(self) -> "AbstractAsyncContextManager[McpConnection]": ...
+    def connect(self) -> "AbstractAsyncContextManager[McpConnection]": ...
 
 
 class RemoteResearcher:
-    """A Researcher behind MCP: in a child process, at a URL, or in this process.
+    """A researcher behind MCP: in a subprocess, at a URL, or in this process.
 
-    `timeout` bounds a call as a whole, `silence` the time without progress and without an answer, both in seconds.
-    Whatever goes wrong out there is one `ResearcherUnavailable`; what was asked wrongly is `InvalidInput`.
+    `timeout` limits a whole call, `silence` the time without progress or an answer, both in seconds.
+    Raises `ResearcherUnavailable` if the server fails and `InvalidInput` if the request is invalid.
     """
 
-    def __init__(self, link: Transport, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC) -> None:
-        self._link = link
+    def __init__(self, transport: Transport, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC) -> None:
+        self._transport = transport
         self._timeout = timeout
         self._silence = silence
 
@@ -53,19 +53,19 @@ class RemoteResearcher:
         timeout: float = TIMEOUT_SEC,
         silence: float = SILENCE_SEC,
     ) -> "RemoteResearcher":
-        """Start the command anew for each call. It gets `env`, HOME, PATH and the like, and nothing else of ours.
+        """Start a new process for each call. It gets `env`, HOME, PATH and a few more variables, nothing else.
 
-        Its stderr goes to `errlog`, if there is one; its last line is part of the error when it dies.
+        Its stderr goes to `errlog`, if given. If it crashes, the error contains the last line of stderr.
         """
         if not command:
-            raise InvalidInput("the command of a researcher is empty")
+            raise InvalidInput("the command that starts the researcher is empty")
         return cls(StdioTransport(tuple(command), dict(env), errlog), timeout=timeout, silence=silence)
 
     @classmethod
     def http(
         cls, url: str, token: str | None = None, *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
-        """Call the URL, showing the token. Proxies of the environment are not used."""
+        """Call the URL with a bearer token. Proxy settings of the environment are ignored."""
         from marchwarden.mcp.http_client import HttpTransport
 
         return cls(HttpTransport(url, token), timeout=timeout, silence=silence)
@@ -74,14 +74,14 @@ class RemoteResearcher:
     def in_process(
         cls, server: "Server[Any]", *, timeout: float = TIMEOUT_SEC, silence: float = SILENCE_SEC
     ) -> "RemoteResearcher":
-        return cls(_InProcess(server), timeout=timeout, silence=silence)
+        return cls(_InProcessTransport(server), timeout=timeout, silence=silence)
 
-    async def introduced(self, seconds: float = 20.0) -> "ServerInfo":
-        """What the server says of itself, without asking it anything. Raises `ResearcherUnavailable` like a call."""
-        async with self._link.opened() as line:
+    async def server_info(self, seconds: float = 20.0) -> "ServerInfo":
+        """Connect and return what the server says about itself. Raises `ResearcherUnavailable`."""
+        async with self._transport.connect() as connection:
             from marchwarden.mcp.call import ToolCall
 
-            return await ToolCall(self._link.name, line, seconds, seconds).introduction()
+            return await ToolCall(self._transport.name, connection, seconds, seconds).server_info()
 
     async def research(
         self,
@@ -92,28 +92,28 @@ class RemoteResearcher:
         *,
         progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
-        async with self._link.opened() as line:
+        async with self._transport.connect() as connection:
             from marchwarden.mcp.call import ToolCall
 
-            call = ToolCall(self._link.name, line, self._timeout, self._silence)
-            return await call.answer(_arguments(question, context, depth, constraints), progress)
+            call = ToolCall(self._transport.name, connection, self._timeout, self._silence)
+            return await call.research(_build_arguments(question, context, depth, constraints), progress)
 
 
-def _arguments(
+def _build_arguments(
     question: str, context: str | None, depth: str, constraints: ResearchConstraints | None
 ) -> dict[str, object]:
-    """The arguments as they travel: only what was really given, so that the server's presets hold for the rest."""
-    given: dict[str, object] = {"question": question, "depth": str(depth)}
+    """Return the tool arguments. Constraints that were not set are left out: the server has its own defaults."""
+    arguments: dict[str, object] = {"question": question, "depth": str(depth)}
     if context is not None:
-        given["context"] = context
+        arguments["context"] = context
     if constraints is not None and constraints.model_fields_set:
-        given["constraints"] = constraints.model_dump(exclude_unset=True, mode="json")
-    return given
+        arguments["constraints"] = constraints.model_dump(exclude_unset=True, mode="json")
+    return arguments
 
 
 @dataclass(frozen=True)
-class _InProcess:
-    """A server of this process, which is its own line: nothing below it can go wrong."""
+class _InProcessTransport:
+    """A server in this process. It is its own connection, because no transport can fail."""
 
     target: "Server[Any]"
 
@@ -121,8 +121,8 @@ class _InProcess:
     def name(self) -> str:
         return self.target.name
 
-    def opened(self) -> AbstractAsyncContextManager["_InProcess"]:
+    def connect(self) -> AbstractAsyncContextManager["_InProcessTransport"]:
         return nullcontext(self)
 
-    def complaint(self) -> str:
+    def failure(self) -> str:
         return ""

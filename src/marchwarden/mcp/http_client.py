@@ -1,6 +1,6 @@
-"""Endpoint: a researcher at a URL. Bounds what is read of it and notes refusals the SDK would swallow.
+"""The streamable HTTP transport of the client. Limits the size of responses and reports HTTP errors the SDK drops.
 
-Knows no tool and no contract.
+Does not know the tool or the contract.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -15,12 +15,12 @@ from mcp.client.streamable_http import streamable_http_client
 from marchwarden.errors import InvalidInput, ResearcherUnavailable
 from marchwarden.text.sanitize import one_line
 
-LARGEST_ANSWER: Final = 16 << 20
+MAX_MESSAGE_BYTES: Final = 16 << 20
 STREAM_FACTOR: Final = 4
-"""A stream of events may be this much longer than its largest event: it also carries the signs of life."""
+"""An event stream may be this many times larger than one event, because it also carries the progress."""
 CONNECT_SEC: Final = 10.0
 
-_REFUSALS: Final[Mapping[int, str]] = {
+_HTTP_ERRORS: Final[Mapping[int, str]] = {
     401: "it refused the call (401): the token is missing or wrong",
     403: "it refused the call (403): the token may not do this",
     421: "it refused the call (421): it does not answer to this host name",
@@ -30,11 +30,11 @@ _REFUSALS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True)
 class HttpTransport:
-    """Where to call, and the token to show there."""
+    """The URL of a server and the bearer token to send."""
 
     url: str
     token: str | None = field(default=None, repr=False)
-    largest_answer: int = LARGEST_ANSWER
+    max_message_bytes: int = MAX_MESSAGE_BYTES
 
     def __post_init__(self) -> None:
         try:
@@ -48,85 +48,85 @@ class HttpTransport:
     def name(self) -> str:
         return one_line(str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None)), 120)
 
-    def opened(self) -> AbstractAsyncContextManager["HttpConnection"]:
+    def connect(self) -> AbstractAsyncContextManager["HttpConnection"]:
         return nullcontext(HttpConnection(self))
 
 
 class HttpConnection:
-    """One conversation. `complaint` says what was seen to go wrong with it."""
+    """One connection. `target` opens the streams that the SDK's client uses."""
 
     def __init__(self, endpoint: HttpTransport) -> None:
         self._endpoint = endpoint
-        # Loading certificates takes 100 ms, which a plain connection would pay for nothing.
-        secure = httpx2.URL(endpoint.url).scheme == "https"
-        self._transport = _Bounded(httpx2.AsyncHTTPTransport(verify=secure), endpoint.largest_answer)
-        self.target = self._conversation()
+        # Loading certificates takes 100 ms; plain HTTP does not need them.
+        is_secure = httpx2.URL(endpoint.url).scheme == "https"
+        self._limited = _LimitedTransport(httpx2.AsyncHTTPTransport(verify=is_secure), endpoint.max_message_bytes)
+        self.target = self._open_streams()
 
-    def complaint(self) -> str:
-        return self._transport.complaint
+    def failure(self) -> str:
+        return self._limited.failure
 
     @asynccontextmanager
-    async def _conversation(self) -> AsyncIterator[TransportStreams]:
-        # Nothing compressed: a small body that decodes to a huge one would slip past the bound.
+    async def _open_streams(self) -> AsyncIterator[TransportStreams]:
+        # No compression: a small body that decodes to a huge one would bypass the limit.
         headers = {"Accept-Encoding": "identity"}
         if self._endpoint.token is not None:
             headers["Authorization"] = f"Bearer {self._endpoint.token}"
-        # No read timeout: the researcher that calls watches for silence and ends the whole conversation.
+        # No read timeout: `ToolCall` limits the silence and cancels the whole call.
         timeout = httpx2.Timeout(CONNECT_SEC, read=None)
         async with (
-            httpx2.AsyncClient(transport=self._transport, headers=headers, timeout=timeout, trust_env=False) as http,
+            httpx2.AsyncClient(transport=self._limited, headers=headers, timeout=timeout, trust_env=False) as http,
             streamable_http_client(
-                self._endpoint.url, http_client=http, max_sse_event_size=self._endpoint.largest_answer
+                self._endpoint.url, http_client=http, max_sse_event_size=self._endpoint.max_message_bytes
             ) as streams,
         ):
             yield streams
 
 
-class _Bounded(httpx2.AsyncBaseTransport):
-    """Ends a response that is compressed or too large, whatever its type."""
+class _LimitedTransport(httpx2.AsyncBaseTransport):
+    """Aborts responses of any type that are compressed or too large."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, largest: int) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, max_bytes: int) -> None:
         self._inner = inner
-        self._largest = largest
-        self.complaint = ""
+        self._max_bytes = max_bytes
+        self.failure = ""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
-        self.complaint = _REFUSALS.get(response.status_code, self.complaint)
+        self.failure = _HTTP_ERRORS.get(response.status_code, self.failure)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self._end("it sent a compressed answer, which it was asked not to")
+            self._abort("it sent a compressed answer, which it was asked not to")
         assert isinstance(response.stream, httpx2.AsyncByteStream), "an asynchronous transport streams asynchronously"
-        whole = not response.headers.get("content-type", "").startswith("text/event-stream")
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Counted(response.stream, self._largest * (1 if whole else STREAM_FACTOR), self),
+            stream=_LimitedStream(response.stream, self._max_bytes * (STREAM_FACTOR if is_stream else 1), self),
             extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    def too_large(self) -> None:
-        self._end(f"it sent more than {self._largest >> 20} MiB in one answer")
+    def abort_oversized(self) -> None:
+        self._abort(f"it sent more than {self._max_bytes >> 20} MiB in one answer")
 
-    def _end(self, complaint: str) -> None:
-        self.complaint = complaint
-        raise ResearcherUnavailable(complaint)
+    def _abort(self, failure: str) -> None:
+        self.failure = failure
+        raise ResearcherUnavailable(failure)
 
 
-class _Counted(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream, largest: int, transport: _Bounded) -> None:
+class _LimitedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int, transport: _LimitedTransport) -> None:
         self._stream = stream
-        self._left = largest
+        self._bytes_left = max_bytes
         self._transport = transport
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                self._transport.too_large()
+            self._bytes_left -= len(chunk)
+            if self._bytes_left < 0:
+                self._transport.abort_oversized()
             yield chunk
 
     async def aclose(self) -> None:

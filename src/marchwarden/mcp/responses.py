@@ -6,7 +6,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, ErrorData, TextContent
 
 from marchwarden.mcp.outcome import CallOutcome
-from marchwarden.mcp.protocol import BUSY, LONGEST_REFUSAL, REFUSAL_KEY, RETRY_KEY, Refusal
+from marchwarden.mcp.protocol import BUSY, MAX_ERROR_CHARS, REFUSAL_KEY, RETRY_KEY, Refusal
 from marchwarden.text.sanitize import one_line
 
 
@@ -20,7 +20,7 @@ def told(outcome: CallOutcome) -> CallToolResult:
 
 def refused(line: str, refusal: Refusal) -> CallToolResult:
     return CallToolResult(
-        content=[TextContent(text=one_line(line, LONGEST_REFUSAL))], is_error=True, _meta={REFUSAL_KEY: refusal}
+        content=[TextContent(text=one_line(line, MAX_ERROR_CHARS))], is_error=True, _meta={REFUSAL_KEY: refusal}
     )
 
 
@@ -30,4 +30,4 @@ def broken(outcome: CallOutcome) -> ErrorData | None:
 
 
 def busy(line: str, seconds: int) -> MCPError:
-    return MCPError(BUSY, one_line(line, LONGEST_REFUSAL), {RETRY_KEY: seconds})
+    return MCPError(BUSY, one_line(line, MAX_ERROR_CHARS), {RETRY_KEY: seconds})

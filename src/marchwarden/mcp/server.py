@@ -204,7 +204,7 @@ def _reporting_to(context: Context) -> ProgressSink:
 
     async def report(progress: Progress) -> None:
         with anyio.move_on_after(PROGRESS_PATIENCE_SEC):
-            reading = gauge.reading(progress)
+            reading = gauge.next_value(progress)
             await context.session.report_progress(reading, progress.token_budget or None, format_progress(progress))
 
     return report

@@ -13,8 +13,8 @@ from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
-from marchwarden.mcp.framing import OversizedLine, line_of, lines, message_in
 from marchwarden.mcp.signals import stop_signal
+from marchwarden.mcp.stdio import OversizedLine, decode_message, encode_message, read_lines
 
 LARGEST_REQUEST: Final = 1 << 20
 LAST_WORDS_SEC: Final = 2.0
@@ -75,10 +75,10 @@ async def _read(
         return os.read(descriptor, _CHUNK)
 
     with received, outgoing, suppress(OversizedLine, anyio.BrokenResourceError):
-        async for line in lines(receive, LARGEST_REQUEST):
+        async for line in read_lines(receive, LARGEST_REQUEST):
             if not line.strip():
                 continue
-            message = message_in(line)
+            message = decode_message(line)
             await (received.send(message) if message else outgoing.send(SessionMessage(_NOT_JSON_RPC)))
 
 
@@ -90,7 +90,7 @@ async def _write(
 ) -> None:
     try:
         async for message in to_send:
-            await _write_whole(descriptor, line_of(message))
+            await _write_whole(descriptor, encode_message(message))
     except BrokenPipeError:
         scope.cancel()  # nobody reads our answers any more
     finally:

@@ -147,7 +147,7 @@ async def check_health(registry: ExternalRegistry) -> list[Health]:
 async def _health(name: str, entry: ExternalResearcher, registry: ExternalRegistry) -> Health:
     way = f"at {entry.url}" if entry.url else f"started as {one_line(' '.join(entry.command), 100)}"
     try:
-        met = await registry.connect(name).introduced(HEALTH_TIMEOUT_SEC)
+        met = await registry.connect(name).server_info(HEALTH_TIMEOUT_SEC)
     except MarchwardenError as error:
         return Health(name, "", f"down: {one_line(str(error), 200)}", entry.purpose, well=False)
     return Health(name, met.contract, way, entry.purpose or met.purpose)
