@@ -58,8 +58,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def serve_marchwarden(folder: str, calls: int) -> None:
-    (allowed,) = ClientRegistry.with_token(TOKEN).callers
-    (greedy,) = ClientRegistry.with_token(GREEDY).callers
+    (allowed,) = ClientRegistry.with_token(TOKEN).clients
+    (greedy,) = ClientRegistry.with_token(GREEDY).clients
     limited = ServiceClient("greedy", greedy.digest, calls_per_minute=GREEDY_PER_MINUTE)
     registry = ClientRegistry((ServiceClient("all", allowed.digest), limited))
     config = ServiceConfig(ServiceLimits(concurrent=calls, queued=calls), registry)

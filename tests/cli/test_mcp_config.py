@@ -98,7 +98,7 @@ def test_a_host_that_does_what_it_is_told_reaches_a_researcher(shell: Shell):
     arguments = told["args"]
     assert isinstance(arguments, list)
     remote = RemoteResearcher.stdio([str(told["command"]), *arguments], {"MARCHWARDEN_HOME": str(shell.home)})
-    assert anyio.run(remote.introduced, 60.0).contract
+    assert anyio.run(remote.server_info, 60.0).contract
 
 
 def test_the_command_is_the_one_of_this_installation(shell: Shell):

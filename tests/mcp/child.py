@@ -21,7 +21,7 @@ def shout() -> None:
 
 def speak() -> None:
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from tests.mcp.speaking import SPEAKING  # noqa: PLC0415 - takes a second
+    from tests.mcp.child_servers import SPEAKING  # noqa: PLC0415 - takes a second
 
     SPEAKING[sys.argv[1]]()
 

@@ -176,7 +176,7 @@ async def serving(
     """The researcher on a free port of this machine."""
     announced, urls = anyio.create_memory_object_stream[str](1)
     service = service or Service(
-        ServiceConfig(guests=ClientRegistry() if token is None else ClientRegistry.with_token(token))
+        ServiceConfig(registry=ClientRegistry() if token is None else ClientRegistry.with_token(token))
     )
     server = server_of(researcher, service)
     serve = partial(serve_http, server, host, 0, announce=announced.send_nowait, **options)

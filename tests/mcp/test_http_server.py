@@ -38,7 +38,7 @@ CALL = {
 
 
 def guarded(token: str) -> Service:
-    return Service(ServiceConfig(guests=ClientRegistry.with_token(token)))
+    return Service(ServiceConfig(registry=ClientRegistry.with_token(token)))
 
 
 async def post(url: str, headers: dict[str, str] | None = None, content: bytes | None = None) -> httpx2.Response:
@@ -139,10 +139,10 @@ async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mo
 @pytest.mark.parametrize(
     ("host", "token", "line"),
     [
-        ("0.0.0.0", "", "0.0.0.0 can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("192.0.2.1", "", "192.0.2.1 can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("example.org", "", "example.org can be reached from other machines: set a token, or listen on 127.0.0.1"),
-        ("0.0.0.0", "t", "listening on 0.0.0.0 needs the host names callers use"),
+        ("0.0.0.0", "", "other machines can reach 0.0.0.0: set a token, or listen on 127.0.0.1"),
+        ("192.0.2.1", "", "other machines can reach 192.0.2.1: set a token, or listen on 127.0.0.1"),
+        ("example.org", "", "other machines can reach example.org: set a token, or listen on 127.0.0.1"),
+        ("0.0.0.0", "t", "listening on 0.0.0.0 needs the host names clients use"),
     ],
 )
 async def test_an_open_door_is_refused(host: str, token: str, line: str) -> None:

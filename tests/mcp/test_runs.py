@@ -15,7 +15,7 @@ from marchwarden.contract import ResearchResult
 from marchwarden.protocols import ProgressSink, ignore_progress
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
-from tests.mcp.holding import HeldSource, at_an_address, house, served
+from tests.mcp.held_source import HeldSource, at_an_address, house, served
 from tests.mcp.scripted import Answering, Endless, result, server_of
 from tests.mcp.test_http_server import CALL, HANDSHAKE, HEADERS
 from tests.world.memory import MemorySource
@@ -143,7 +143,7 @@ async def test_a_cancelled_call_stops_and_asked_again_goes_on_without_paying_twi
         with anyio.fail_after(60):
             await source.stopped.wait()
         (trace_id,) = Store(tmp_path).traces()
-        with pytest.raises(MCPError, match="is not finished; if it was cut short, asking the same again goes on"):
+        with pytest.raises(MCPError, match="is not finished; to continue an interrupted run, send its request again"):
             await client.read_resource(f"result://{trace_id}")
         searched = list(source.searches)
         source.release.set()

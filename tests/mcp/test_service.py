@@ -22,9 +22,8 @@ from marchwarden.mcp.auth import AuthMiddleware
 from marchwarden.mcp.clients import ANONYMOUS, ServiceClient, ServiceConfig
 from marchwarden.mcp.fair_queue import FairQueue
 from marchwarden.mcp.protocol import BUSY, RETRY_KEY
-from marchwarden.mcp.rate_limit import CallRateLimiter
-from marchwarden.mcp.service import Service
-from tests.mcp.holding import HeldSource, at_an_address, house, served
+from marchwarden.mcp.service import CallRateLimiter, Service
+from tests.mcp.held_source import HeldSource, at_an_address, house, served
 from tests.mcp.test_http_server import CALL, post
 from tests.mcp.test_runs import ASKED, asking, found, until
 from tests.mcp.test_tasks import token_of
@@ -239,7 +238,7 @@ async def test_health_is_told_to_everybody_and_the_metrics_to_operators(tmp_path
 DRAINING = """
 import anyio, functools, sys
 from pathlib import Path
-from tests.mcp.holding import HeldSource, house, served
+from tests.mcp.held_source import HeldSource, house, served
 from marchwarden.mcp.http_server import serve_http
 
 async def main():
@@ -322,56 +321,56 @@ async def test_who_waits_is_told_the_trace_id_before_there_is_a_place(tmp_path: 
         await until(source)
         with anyio.fail_after(60):
             second = found(await client.call_tool("research", other(2), progress_callback=hear))
-    assert heard[0] == f"wait: one of 1 waiting for a place [iteration 0, 0 sources, trace {second.trace_id}]"
+    assert heard[0] == f"wait: in the queue (1 waiting) [iteration 0, 0 sources, trace {second.trace_id}]"
 
 
 def test_callers_take_turns_at_the_gate() -> None:
-    gate = FairQueue(concurrent=1, queued=10)
+    queue = FairQueue(concurrent=1, queued=10)
     ada, bob = ServiceClient("ada"), ServiceClient("bob")
-    inside = gate.take(ada)
-    waiting_ = [gate.take(ada), gate.take(ada), gate.take(bob)]
+    inside = queue.enter(ada)
+    waiting_ = [queue.enter(ada), queue.enter(ada), queue.enter(bob)]
     order = []
     while waiting_:
-        gate.leave(inside)
-        (inside,) = [place for place in waiting_ if place.open.is_set()]
+        queue.leave(inside)
+        (inside,) = [ticket for ticket in waiting_ if ticket.admitted.is_set()]
         waiting_.remove(inside)
-        order.append(inside.caller.name)
+        order.append(inside.client.name)
     assert order == ["ada", "bob", "ada"]
 
 
 def test_who_gives_up_waiting_leaves_the_queue() -> None:
-    gate = FairQueue(concurrent=1, queued=1)
-    gate.take(ANONYMOUS)
-    gate.leave(gate.take(ANONYMOUS))
-    assert (gate.inside, gate.waiting) == (1, 0)
-    gate.take(ANONYMOUS)
+    queue = FairQueue(concurrent=1, queued=1)
+    queue.enter(ANONYMOUS)
+    queue.leave(queue.enter(ANONYMOUS))
+    assert (queue.running, queue.waiting) == (1, 0)
+    queue.enter(ANONYMOUS)
     with pytest.raises(Busy, match="the queue is full: try again in 60 seconds"):
-        gate.take(ANONYMOUS)
+        queue.enter(ANONYMOUS)
 
 
 def test_a_quota_fills_again_with_time() -> None:
     now = [0.0]
-    quota, caller = CallRateLimiter(lambda: now[0]), ServiceClient("ada", calls_per_minute=2)
-    quota.charge(caller)
-    quota.charge(caller)
+    limiter, client = CallRateLimiter(lambda: now[0]), ServiceClient("ada", calls_per_minute=2)
+    limiter.count(client)
+    limiter.count(client)
     with pytest.raises(Busy, match="try again in 30 seconds"):
-        quota.charge(caller)
+        limiter.count(client)
     now[0] = 30.0
-    quota.charge(caller)
+    limiter.count(client)
 
 
 @pytest.mark.parametrize(
     ("written", "line"),
     [
         ("[service]\nconcurrent = 0\n", "service.concurrent: Input should be greater than or equal to 1"),
-        ("[service]\nspeed = 1\n", "service.speed: there is no such setting"),
+        ("[service]\nspeed = 1\n", "service.speed: unknown setting"),
         ("[clients.ada]\n", "clients.ada.token_env: Field required"),
         ("[clients.ada]\ntoken_env = 'EMPTY'\n", "the variable EMPTY with the token of 'ada' is empty or not set"),
         (
             "[clients.ada]\ntoken_env = 'TOKEN'\n[clients.bob]\ntoken_env = 'TOKEN'\n",
             "two clients have the same token",
         ),
-        ("[clients", "cannot be read: Expected"),
+        ("[clients", "service.toml: Expected"),
     ],
 )
 def test_a_service_file_that_is_wrong_is_one_clear_line(written: str, line: str, tmp_path: Path) -> None:
@@ -390,10 +389,10 @@ def test_a_service_file_gives_terms_and_callers_and_keeps_no_token(tmp_path: Pat
         encoding="utf-8",
     )
     loaded = ServiceConfig.load(path, {"TOKEN": "sesame"})
-    assert (loaded.terms.concurrent, loaded.terms.queued, loaded.terms.drain) == (3, 512, 5)
-    ada = loaded.guests.shown("Bearer sesame")
+    assert (loaded.limits.concurrent, loaded.limits.queued, loaded.limits.drain) == (3, 512, 5)
+    ada = loaded.registry.authenticate("Bearer sesame")
     assert ada is not None and (ada.name, ada.tokens_per_day, ada.operator) == ("ada", 9, False)
-    assert loaded.guests.shown("Basic sesame") is None
+    assert loaded.registry.authenticate("Basic sesame") is None
     assert "sesame" not in repr(loaded)
 
 

@@ -14,10 +14,10 @@ from mcp_types import CallToolRequest, CallToolRequestParams, EmptyResult, Reque
 
 from marchwarden.contract import ResearchResult
 from marchwarden.mcp.clients import ClientRegistry, ServiceClient
-from marchwarden.mcp.tasks import EXTENSION, TaskTold
+from marchwarden.mcp.tasks import EXTENSION, TaskState
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
-from tests.mcp.holding import HeldSource, at_an_address, house, served
+from tests.mcp.held_source import HeldSource, at_an_address, house, served
 from tests.mcp.scripted import Answering, server_of
 from tests.mcp.test_runs import ASKED, found, until
 from tests.world.memory import MemorySource
@@ -43,20 +43,20 @@ def speaking(target: Any) -> Client:
     return Client(target, extensions=[advertise(EXTENSION)])
 
 
-async def begun(client: Client, arguments: dict[str, Any] = ASKED) -> TaskTold:
+async def begun(client: Client, arguments: dict[str, Any] = ASKED) -> TaskState:
     request = CallToolRequest(params=CallToolRequestParams(name="research", arguments=arguments))
-    return await client.session.send_request(request, TaskTold)
+    return await client.session.send_request(request, TaskState)
 
 
-async def got(client: Client, task_id: str) -> TaskTold:
-    return await client.session.send_request(Get(params=Named(task_id=task_id)), TaskTold)
+async def got(client: Client, task_id: str) -> TaskState:
+    return await client.session.send_request(Get(params=Named(task_id=task_id)), TaskState)
 
 
 async def cancelled(client: Client, task_id: str) -> Result:
     return await client.session.send_request(Cancel(params=Named(task_id=task_id)), EmptyResult)
 
 
-async def ended(client: Client, task_id: str) -> TaskTold:
+async def ended(client: Client, task_id: str) -> TaskState:
     with anyio.fail_after(60):
         while True:
             task = await got(client, task_id)
@@ -146,7 +146,7 @@ async def test_two_tasks_of_the_same_question_share_a_run_and_one_may_be_cancell
 
 
 def token_of(name: str, **limits: Any) -> ServiceClient:
-    (caller,) = ClientRegistry.with_token(name).callers
+    (caller,) = ClientRegistry.with_token(name).clients
     return ServiceClient(name, caller.digest, **limits)
 
 
@@ -170,10 +170,10 @@ async def test_a_task_and_its_result_are_for_the_one_who_asked(tmp_path: Path) -
         trace_id = done.result["structuredContent"]["trace_id"]
         assert (await ada.read_resource(f"result://{trace_id}")).contents
         for uri in (f"result://{trace_id}", f"trace://{trace_id}"):
-            with pytest.raises(MCPError, match=f"no trace {trace_id} of eve here"):
+            with pytest.raises(MCPError, match=f"eve has no trace {trace_id}"):
                 await eve.read_resource(uri)
         for ask in (got, cancelled):
-            with pytest.raises(MCPError, match="there is no task of that id"):
+            with pytest.raises(MCPError, match="there is no task with that id"):
                 await ask(eve, task.task_id)
         others = await ended(eve, (await begun(eve)).task_id)
         assert others.result is not None
@@ -197,7 +197,7 @@ async def test_a_task_expires(tmp_path: Path) -> None:
     async with at_an_address(served(tmp_path, HeldSource(), house(task_ttl=0.05))) as url, speaking(url) as client:
         task = await begun(client)
         assert task.ttl_ms == 50
-        with pytest.raises(MCPError, match="there is no task of that id"):
+        with pytest.raises(MCPError, match="there is no task with that id"):
             await ended(client, task.task_id)
 
 

@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from marchwarden.contract import ResearchResult
-from tests.mcp.conforming import conforming
-from tests.mcp.holding import at_an_address
+from tests.mcp.conformance import conforming
+from tests.mcp.held_source import at_an_address
 from tests.mcp.scripted import CHILD, Answering, result, serving
 
 TOOLS = os.environ.get("MARCHWARDEN_NODE_TOOLS", "")

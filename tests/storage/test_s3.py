@@ -19,7 +19,7 @@ from marchwarden.cli.main import marchwarden
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownTrace
 from marchwarden.loop.investigator import Investigator
-from marchwarden.mcp.serve import LEDGER, ServeOptions
+from marchwarden.mcp.serve import CALL_STORE_FILE, ServeOptions
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.settings import Settings
 from marchwarden.storage.store import Store
@@ -186,6 +186,6 @@ def test_commands_for_folders_reject_a_bucket(tmp_path, place, service):
     assert "Traceback" not in run_cli(place, service, tmp_path, "doctor", "--offline").output
 
 
-def test_server_keeps_its_ledger_local_if_traces_are_in_a_bucket(tmp_path, place, service):
+def test_server_keeps_its_call_store_local_if_traces_are_in_a_bucket(tmp_path, place, service):
     config = ServeOptions("127.0.0.1:8730").service(settings_of(place, service, tmp_path))
-    assert config.ledger == tmp_path / "nearby" / LEDGER
+    assert config.call_store_path == tmp_path / "nearby" / CALL_STORE_FILE

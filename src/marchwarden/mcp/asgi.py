@@ -1,7 +1,9 @@
-"""Listening: an application on one socket until a signal asks to stop. Knows neither MCP nor what it serves."""
+"""Serve an ASGI application on one socket until a signal arrives. Does not know MCP or the application."""
 
 import logging
+import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -11,29 +13,38 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from marchwarden.errors import InvalidInput
-from marchwarden.mcp.signals import stop_signal
 
 BACKLOG: Final = 2048
-LAST_WORDS_SEC: Final = 2
+SHUTDOWN_SEC: Final = 2
+
+
+async def wait_for_stop_signal() -> None:
+    """Wait for SIGINT or SIGTERM. Other threads than the main thread get no signals and have to be cancelled."""
+    if threading.current_thread() is not threading.main_thread():
+        await anyio.sleep_forever()
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            return
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket at this address; port 0 is any that is free."""
+def open_listener(host: str, port: int) -> Iterator[socket.socket]:
+    """Open a listening socket. Port 0 picks a free port."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         raise InvalidInput(
-            f"cannot listen on {in_url(host)}:{port}: {error}; choose another address or port"
+            f"cannot listen on {bracketed(host)}:{port}: {error}; choose another address or port"
         ) from error
     with listener:
-        # Asyncio sets this on sockets it opened itself; without it an answer waits 40 ms for an acknowledgement.
+        # asyncio does this only for sockets it opened itself. Without it, responses wait 40 ms for an acknowledgement.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listener
 
 
-def in_url(host: str) -> str:
+def bracketed(host: str) -> str:
+    """Return the host as it appears in a URL, with brackets around an IPv6 address."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -41,32 +52,32 @@ async def serve_application(
     application: ASGIApp,
     listener: socket.socket,
     *,
-    there: Callable[[], None],
-    leaving: Callable[[], None],
-    until: Callable[[], Awaitable[None]] = stop_signal,
+    on_ready: Callable[[], None],
+    on_stop: Callable[[], None],
+    until: Callable[[], Awaitable[None]] = wait_for_stop_signal,
 ) -> None:
-    """Serve until a signal or the caller ends it. `there` is told when it answers, `leaving` before the last words.
+    """Serve until `until` returns or the caller cancels.
 
-    `until` waits for what ends it, where that is more than a signal.
+    Calls `on_ready` when connections are accepted, and `on_stop` before open connections get their last responses.
     """
     config = uvicorn.Config(
         application,
         ws="none",
         log_config=None,
-        # Critical only: at the end uvicorn reports every connection it had to cut as an error with a stack trace.
+        # On shutdown uvicorn logs every connection it closes as an error with a stack trace.
         log_level=logging.CRITICAL,
         access_log=False,
         backlog=BACKLOG,
         server_header=False,
-        proxy_headers=False,  # nothing here asks from where or over which scheme a call came
-        timeout_graceful_shutdown=LAST_WORDS_SEC,
+        proxy_headers=False,  # the address and scheme of a client are not used
+        timeout_graceful_shutdown=SHUTDOWN_SEC,
     )
-    web = _Uvicorn(config, there)
+    server = _UvicornServer(config, on_ready)
 
     async def serve() -> None:
-        # Shielded, because uvicorn cleans up only when asked to leave; its leaving is bounded by its own timeout.
+        # Shielded, because uvicorn cleans up only if `should_exit` is set. It limits its own shutdown.
         with anyio.CancelScope(shield=True):
-            await web.serve(sockets=[listener])
+            await server.serve(sockets=[listener])
         tasks.cancel_scope.cancel()
 
     async with anyio.create_task_group() as tasks:
@@ -74,16 +85,16 @@ async def serve_application(
         try:
             await until()
         finally:
-            leaving()
-            web.should_exit = True
+            on_stop()
+            server.should_exit = True
 
 
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn that says when it listens and leaves signals to us: it would raise them again when it is done."""
+class _UvicornServer(uvicorn.Server):
+    """Calls `on_ready`, and does not handle signals: uvicorn would raise them again at the end."""
 
-    def __init__(self, config: uvicorn.Config, there: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._there = there
+        self._on_ready = on_ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -91,4 +102,4 @@ class _Uvicorn(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._there()
+        self._on_ready()

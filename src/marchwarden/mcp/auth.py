@@ -1,4 +1,4 @@
-"""Door: who is let in to an HTTP server, what it tells of its health, and when a caller is sent away. Knows no tool."""
+"""ASGI middleware in front of the MCP application: tokens, rate limits, health and metrics. Does not know the tool."""
 
 import json
 from collections.abc import Sequence
@@ -14,88 +14,89 @@ from marchwarden.errors import Busy
 from marchwarden.mcp.clients import ANONYMOUS, ServiceClient
 from marchwarden.mcp.metrics import CONTENT_TYPE
 from marchwarden.mcp.protocol import BUSY, RETRY_KEY
-from marchwarden.mcp.request_context import PLACE, RequestContext
+from marchwarden.mcp.request_context import SCOPE_KEY, RequestContext
 from marchwarden.mcp.service import Service
 
 HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"
 METHOD_HEADER: Final = "mcp-method"
-TOO_MANY: Final = 429
+TOO_MANY_REQUESTS: Final = 429
 
 
 class AuthMiddleware:
-    """Lets through who shows a known token; everybody else gets a 401 whatever they ask, except after its health."""
+    """Forwards requests with a valid token. Other requests get a 401, except for the health check."""
 
     def __init__(self, application: ASGIApp, service: Service, hosts: Sequence[str]) -> None:
         self._application = application
         self._service = service
         self._hosts = frozenset(hosts)
-        self._users = {caller.name: _user(caller) for caller in (ANONYMOUS, *service.guests.callers)}
+        self._users = {client.name: _sdk_user(client) for client in (ANONYMOUS, *service.registry.clients)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        caller = self._service.guests.shown(headers.get("authorization", ""))
-        answer = self._answered_here(scope["path"], headers, caller)
-        if answer is not None:
-            await answer(scope, receive, send)
+        client = self._service.registry.authenticate(headers.get("authorization", ""))
+        response = self._own_response(scope["path"], headers, client)
+        if response is not None:
+            await response(scope, receive, send)
             return
-        assert caller is not None
-        await self._pass_on(caller, headers, scope, receive, send)
+        assert client is not None
+        await self._forward(client, headers, scope, receive, send)
 
-    def _answered_here(self, path: str, headers: Headers, caller: ServiceClient | None) -> Response | None:
+    def _own_response(self, path: str, headers: Headers, client: ServiceClient | None) -> Response | None:
+        """Return the response to a request that is not forwarded, else None."""
         if path == HEALTH:
             return PlainTextResponse(*(("draining\n", 503) if self._service.draining else ("ok\n", 200)))
-        if caller is None:
+        if client is None:
             return PlainTextResponse("a bearer token is required\n", 401, {"WWW-Authenticate": "Bearer"})
         if path != METRICS:
             return None
         if headers.get("host") not in self._hosts:
-            return PlainTextResponse("this server does not answer to that host name\n", 421)
-        if not caller.operator:
-            return PlainTextResponse("only an operator may see the metrics\n", 403)
-        return Response(self._service.metrics(), media_type=CONTENT_TYPE)
+            return PlainTextResponse("this server does not accept that Host header\n", 421)
+        if not client.operator:
+            return PlainTextResponse("only an operator may read the metrics\n", 403)
+        return Response(self._service.render_metrics(), media_type=CONTENT_TYPE)
 
-    async def _pass_on(
-        self, caller: ServiceClient, headers: Headers, scope: Scope, receive: Receive, send: Send
+    async def _forward(
+        self, client: ServiceClient, headers: Headers, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        exchange = RequestContext(caller)
+        context = RequestContext(client)
         try:
-            # Where the header says what is asked, a caller over its quota costs no reading of what it sent.
+            # If a header names the method, the body of a client over its limit need not be read.
             if headers.get(METHOD_HEADER) == "tools/call":
-                exchange.is_counted = True
-                self._service.admit(caller)
+                context.is_counted = True
+                self._service.admit(client)
         except Busy as error:
-            await _sent_away(error)(scope, receive, send)
+            await _too_many_requests(error)(scope, receive, send)
             return
 
-        async def sent(message: Message) -> None:
-            # A refusal of the desk behind gets the status that proxies and clients understand, if it is not too late.
-            if exchange.retry_after and message["type"] == "http.response.start":
-                answered = MutableHeaders(scope=message)
-                if answered.get("content-type", "").startswith("application/json"):
-                    answered["Retry-After"] = str(exchange.retry_after)
-                    message["status"] = TOO_MANY
+        async def send_with_status(message: Message) -> None:
+            # If the handler refuses the call as busy, proxies and clients get the status they understand, 429.
+            if context.retry_after and message["type"] == "http.response.start":
+                response_headers = MutableHeaders(scope=message)
+                if response_headers.get("content-type", "").startswith("application/json"):
+                    response_headers["Retry-After"] = str(context.retry_after)
+                    message["status"] = TOO_MANY_REQUESTS
             await send(message)
 
-        passed_on = {**scope, PLACE: exchange, "user": self._users[caller.name]}
+        forwarded = {**scope, SCOPE_KEY: context, "user": self._users[client.name]}
         if scope["method"] != "POST":
-            # A stream that only listens has no end to wait for.
-            await self._application(passed_on, receive, sent)
+            # A server-sent event stream has no end that draining could wait for.
+            await self._application(forwarded, receive, send_with_status)
             return
-        with self._service.answering():
-            await self._application(passed_on, receive, sent)
+        with self._service.sending_response():
+            await self._application(forwarded, receive, send_with_status)
 
 
-def _sent_away(error: Busy) -> Response:
-    """Written out, because a caller over its quota must cost as little as can be."""
-    told = {"code": BUSY, "message": str(error), "data": {RETRY_KEY: error.seconds}}
-    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": told})
-    return Response(body, TOO_MANY, {"Retry-After": str(error.seconds)}, "application/json")
+def _too_many_requests(error: Busy) -> Response:
+    """Build the JSON by hand: a rejected call must cost as little as possible."""
+    details = {"code": BUSY, "message": str(error), "data": {RETRY_KEY: error.seconds}}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": details})
+    return Response(body, TOO_MANY_REQUESTS, {"Retry-After": str(error.seconds)}, "application/json")
 
 
-def _user(caller: ServiceClient) -> AuthenticatedUser:
-    """The caller as the SDK knows it: it lets nobody into the session of another."""
-    return AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
+def _sdk_user(client: ServiceClient) -> AuthenticatedUser:
+    """Return the client in the SDK's form. With it, the SDK rejects clients that use the session of another."""
+    return AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))

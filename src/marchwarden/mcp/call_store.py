@@ -1,6 +1,6 @@
-"""Ledger: which calls were made, by whom, and what came of them, in one SQLite file or in memory.
+"""Store which client requested which run, and its outcome, in an SQLite file or in memory.
 
-Knows no researcher and no MCP. What a run did stands in its trace; this only leads back to it.
+The steps of a run are in its trace, to which this store refers. Does not know MCP or a researcher.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from typing import Any, Final, Self
 from marchwarden.errors import StorageError
 
 IN_MEMORY: Final = ":memory:"
-PATIENCE_SEC: Final = 5.0
-PRUNED_EVERY: Final = 500
+LOCK_TIMEOUT_SEC: Final = 5.0
+PRUNE_INTERVAL: Final = 500
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -36,9 +36,9 @@ CREATE TABLE IF NOT EXISTS spent (
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One run as it was noted; `booked` tokens of it are paid for.
+    """A row of the table `runs`. `booked` is the number of tokens charged so far.
 
-    `outcome` is None until it is over, and again when it is too old to be kept.
+    `outcome` is None until the run ends, and again after pruning.
     """
 
     id: int
@@ -53,7 +53,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class StoredTask:
-    """One task: a caller's claim on a run. `cancelled` is when its caller gave it up."""
+    """A task and its run. `cancelled` is the time when its client cancelled it."""
 
     owner: str
     run: StoredRun
@@ -63,26 +63,29 @@ class StoredTask:
 
 
 class CallStore:
-    """Everything noted survives the death of this process; a task survives that of the machine, too.
+    """Runs survive a crash of this process. Tasks also survive a power failure.
 
-    Safe to use from several threads: whoever may wait for the disk does it in one of its own.
+    Thread-safe, so that slow writes can run in a worker thread.
     """
 
     def __init__(self, connection: sqlite3.Connection, now: Callable[[], float] = time.time) -> None:
         self._connection = connection
         self._now = now
         self._lock = threading.Lock()
-        self._noted = 0
+        self._prune_requests = 0
 
     @classmethod
     def open(cls, path: Path | None, now: Callable[[], float] = time.time) -> Self:
-        """The ledger at `path`, or without one a ledger that is forgotten with this process."""
+        """Open the file at `path`, or a store in memory if there is none."""
         try:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            where = IN_MEMORY if path is None else str(path)
             connection = sqlite3.connect(
-                where, timeout=PATIENCE_SEC, isolation_level=None, check_same_thread=False, cached_statements=64
+                IN_MEMORY if path is None else str(path),
+                timeout=LOCK_TIMEOUT_SEC,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=64,
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -95,104 +98,106 @@ class CallStore:
         with self._lock:
             self._connection.close()
 
-    def begin(self, key: str, owner: str, request: str, trace_id: str = "") -> int:
-        with self._writing() as ledger:
-            row = ledger.execute(
+    def insert_run(self, key: str, owner: str, request: str, trace_id: str = "") -> int:
+        with self._locked_connection() as connection:
+            cursor = connection.execute(
                 "INSERT INTO runs (key, owner, request, trace_id, at) VALUES (?, ?, ?, ?, ?)",
                 (key, owner, request, trace_id, self._now()),
             )
-            assert row.lastrowid is not None
-            return row.lastrowid
+            assert cursor.lastrowid is not None
+            return cursor.lastrowid
 
-    def identify(self, run: int, trace_id: str) -> None:
-        with self._writing() as ledger:
-            ledger.execute("UPDATE runs SET trace_id = ?, at = ? WHERE id = ?", (trace_id, self._now(), run))
+    def set_trace_id(self, run: int, trace_id: str) -> None:
+        with self._locked_connection() as connection:
+            connection.execute("UPDATE runs SET trace_id = ?, at = ? WHERE id = ?", (trace_id, self._now(), run))
 
-    def end(self, run: int, booked: int, outcome: str | None) -> None:
-        """The run is over; without an outcome it was cut short, and whoever asks again can take it up."""
-        with self._writing() as ledger:
-            ledger.execute(
+    def end_run(self, run: int, booked: int, outcome: str | None) -> None:
+        """Store how a run ended. A run without an outcome was interrupted and can be continued."""
+        with self._locked_connection() as connection:
+            connection.execute(
                 "UPDATE runs SET outcome = ?, booked = ?, at = ? WHERE id = ?", (outcome, booked, self._now(), run)
             )
 
-    def latest(self, key: str, within: float) -> StoredRun | None:
-        """The last run of that key that began, stopped or ended no longer ago than this."""
-        found = self._one("SELECT * FROM runs WHERE key = ? AND at >= ? ORDER BY id DESC", (key, self._now() - within))
-        return StoredRun(*found) if found else None
+    def latest_run(self, key: str, within: float) -> StoredRun | None:
+        """Return the newest run with this key that started or ended in the last `within` seconds."""
+        row = self._fetch_one(
+            "SELECT * FROM runs WHERE key = ? AND at >= ? ORDER BY id DESC", (key, self._now() - within)
+        )
+        return StoredRun(*row) if row else None
 
-    def owner(self, trace_id: str) -> str | None:
-        """Who asked for that run; None for a run that did not come in here."""
-        found = self._one("SELECT owner FROM runs WHERE trace_id = ? ORDER BY id", (trace_id,))
-        return str(found[0]) if found else None
+    def run_owner(self, trace_id: str) -> str | None:
+        """Return the name of the client that requested a run. None if this server did not run it."""
+        row = self._fetch_one("SELECT owner FROM runs WHERE trace_id = ? ORDER BY id", (trace_id,))
+        return str(row[0]) if row else None
 
-    def open_task(self, task_id: str, owner: str, run: int, seconds: float) -> None:
-        """When this returns the task is on the disk, not only on its way there. Only a digest of its id is kept."""
-        with self._writing() as ledger:
-            ledger.execute("PRAGMA synchronous = FULL")
+    def insert_task(self, task_id: str, owner: str, run: int, seconds: float) -> None:
+        """Store a task and sync it to disk before returning. Only a hash of its id is stored."""
+        with self._locked_connection() as connection:
+            connection.execute("PRAGMA synchronous = FULL")
             try:
-                ledger.execute(
+                connection.execute(
                     "INSERT INTO tasks (digest, owner, run, began, seconds) VALUES (?, ?, ?, ?, ?)",
                     (_digest(task_id), owner, run, self._now(), seconds),
                 )
             finally:
-                ledger.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
 
-    def task(self, task_id: str, owner: str) -> StoredTask | None:
-        """The task of that id, if it is this owner's and not yet too old."""
-        found = self._one(
+    def find_task(self, task_id: str, owner: str) -> StoredTask | None:
+        """Return the task if it belongs to this owner and has not expired."""
+        row = self._fetch_one(
             "SELECT runs.*, tasks.began, tasks.seconds, tasks.cancelled FROM tasks JOIN runs ON runs.id = tasks.run"
             " WHERE tasks.digest = ? AND tasks.owner = ? AND tasks.began + tasks.seconds >= ?",
             (_digest(task_id), owner, self._now()),
         )
-        return StoredTask(owner, StoredRun(*found[:8]), *found[8:]) if found else None
+        return StoredTask(owner, StoredRun(*row[:8]), *row[8:]) if row else None
 
-    def follow(self, task_id: str, run: int) -> None:
-        """The task now stands for that run."""
-        with self._writing() as ledger:
-            ledger.execute("UPDATE tasks SET run = ? WHERE digest = ?", (run, _digest(task_id)))
+    def set_task_run(self, task_id: str, run: int) -> None:
+        with self._locked_connection() as connection:
+            connection.execute("UPDATE tasks SET run = ? WHERE digest = ?", (run, _digest(task_id)))
 
     def cancel_task(self, task_id: str) -> None:
-        with self._writing() as ledger:
-            ledger.execute(
+        with self._locked_connection() as connection:
+            connection.execute(
                 "UPDATE tasks SET cancelled = ? WHERE digest = ? AND cancelled IS NULL", (self._now(), _digest(task_id))
             )
 
-    def spend(self, owner: str, day: str, tokens: int) -> None:
-        with self._writing() as ledger:
-            ledger.execute(
+    def add_tokens(self, owner: str, day: str, tokens: int) -> None:
+        with self._locked_connection() as connection:
+            connection.execute(
                 "INSERT INTO spent VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
                 (owner, day, tokens),
             )
 
-    def spent(self, owner: str, day: str) -> int:
-        found = self._one("SELECT tokens FROM spent WHERE owner = ? AND day = ?", (owner, day))
-        return int(found[0]) if found else 0
+    def tokens_spent(self, owner: str, day: str) -> int:
+        row = self._fetch_one("SELECT tokens FROM spent WHERE owner = ? AND day = ?", (owner, day))
+        return int(row[0]) if row else 0
 
     def prune(self, within: float) -> None:
-        """Forget tasks that are too old, and outcomes nobody can ask for any more; who asked for what stays."""
-        with self._writing() as ledger:
-            ledger.execute("DELETE FROM tasks WHERE began + seconds < ?", (self._now(),))
-            ledger.execute(
+        """Delete expired tasks, and requests and outcomes that can no longer be fetched. Owners of runs stay."""
+        with self._locked_connection() as connection:
+            connection.execute("DELETE FROM tasks WHERE began + seconds < ?", (self._now(),))
+            connection.execute(
                 "UPDATE runs SET outcome = NULL, request = '' WHERE outcome IS NOT NULL AND at < ?"
                 " AND id NOT IN (SELECT run FROM tasks)",
                 (self._now() - within,),
             )
 
-    def prune_sometimes(self, within: float) -> None:
-        self._noted += 1
-        if self._noted % PRUNED_EVERY == 1:
+    def prune_periodically(self, within: float) -> None:
+        """Prune at the first call and then at every `PRUNE_INTERVAL`-th."""
+        self._prune_requests += 1
+        if self._prune_requests % PRUNE_INTERVAL == 1:
             self.prune(within)
 
-    def _one(self, question: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
+    def _fetch_one(self, query: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
         try:
             with self._lock:
-                found = self._connection.execute(question + " LIMIT 1", values).fetchone()
+                row = self._connection.execute(query + " LIMIT 1", values).fetchone()
         except sqlite3.Error as error:
             raise StorageError(f"the ledger of calls cannot be read: {error}") from error
-        return tuple(found) if found else None
+        return tuple(row) if row else None
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _locked_connection(self) -> Iterator[sqlite3.Connection]:
         try:
             with self._lock:
                 yield self._connection

@@ -1,6 +1,6 @@
-"""Callers: who may call a server, what each may ask for, and on which terms all are served. Given, never reading.
+"""The clients of an HTTP server, their tokens and limits, and the limits of the server, read from a TOML file.
 
-Knows no transport. What a caller may do is decided here once; keeping it to that is for the gate and the quota.
+Does not know a transport. `FairQueue`, `CallRateLimiter` and `UsageTracker` enforce the limits.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @dataclass(frozen=True)
 class ServiceClient:
-    """One who calls, by name. `digest` is that of its token; an operator may see how everybody is served."""
+    """A client and its limits. `digest` is the hash of its token. An operator may read all runs and the metrics."""
 
     name: str
     digest: bytes = field(default=b"", repr=False)
@@ -36,15 +36,15 @@ class ServiceClient:
 
 
 ANONYMOUS: Final = ServiceClient("anybody", operator=True)
-"""Who calls where no token is asked for, and where there is one token for all."""
+"""The client of a server that needs no token. A single token for all clients also has this name."""
 
 
 @checked_dataclass(frozen=True, config={"extra": "forbid"})
 class ServiceLimits:
-    """How a service serves: runs at once, calls that wait, and for how many seconds things hold.
+    """Limits of the whole server: active runs, waiting calls, and times in seconds.
 
-    `join_window`: how long a call joins an earlier run of the same question. `task_ttl`: how long a task can be asked
-    for. `drain`: how long a server that is told to stop lets its runs go on.
+    `join_window`: how long an earlier run answers the same request. `task_ttl`: how long a task can be fetched.
+    `drain`: how long a server that received SIGTERM waits for its runs.
     """
 
     concurrent: Count = 64
@@ -55,8 +55,8 @@ class ServiceLimits:
 
 
 @checked_dataclass(frozen=True, config={"extra": "forbid"})
-class _Described:
-    """A caller as the file describes it."""
+class _ClientEntry:
+    """A client in the file."""
 
     token_env: str
     calls_per_minute: Count | None = None
@@ -68,68 +68,68 @@ class _Described:
 
 
 @checked_dataclass(frozen=True, config={"extra": "forbid"})
-class _Written:
+class _ServiceFile:
     service: ServiceLimits = field(default_factory=ServiceLimits)
-    clients: dict[str, _Described] = field(default_factory=dict)
+    clients: dict[str, _ClientEntry] = field(default_factory=dict)
 
 
-_FILE: Final = TypeAdapter(_Written)
+_FILE: Final = TypeAdapter(_ServiceFile)
 
 
 @dataclass(frozen=True)
 class ClientRegistry:
-    """Everybody who is let in, each by a token of its own. With none, whoever reaches the server is let in."""
+    """The clients that may call, each with its own token. If it is empty, the server needs no token."""
 
-    callers: Sequence[ServiceClient] = ()
+    clients: Sequence[ServiceClient] = ()
 
     @classmethod
     def with_token(cls, token: str) -> Self:
-        """One token for everybody who is told it."""
+        """One token for all clients."""
         if not token.strip():
             raise InvalidInput("the token is empty")
         return cls((ServiceClient(ANONYMOUS.name, _digest(token), operator=True),))
 
-    def shown(self, authorization: str) -> ServiceClient | None:
-        """Who shows this header; every token is compared, so that the time taken tells nothing."""
-        if not self.callers:
+    def authenticate(self, authorization: str) -> ServiceClient | None:
+        """Return the client with this `Authorization` header. Compares all tokens, so that timing reveals nothing."""
+        if not self.clients:
             return ANONYMOUS
         scheme, _, token = authorization.partition(" ")
         digest = _digest(token.strip())
-        found = [caller for caller in self.callers if hmac.compare_digest(caller.digest, digest)]
+        found = [client for client in self.clients if hmac.compare_digest(client.digest, digest)]
         return found[0] if found and scheme.lower() == "bearer" else None
 
 
 @dataclass(frozen=True)
 class ServiceConfig:
-    """A service as its file describes it."""
+    """The contents of a service file."""
 
-    terms: ServiceLimits = field(default_factory=ServiceLimits)
-    guests: ClientRegistry = field(default_factory=ClientRegistry)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+    registry: ClientRegistry = field(default_factory=ClientRegistry)
 
     @classmethod
     def load(cls, path: Path, environ: Mapping[str, str]) -> Self:
-        """Read the file; tokens stand in the environment, never in it."""
+        """Read the file. Tokens come from the environment variables it names."""
         try:
-            written = _FILE.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+            parsed = _FILE.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InvalidInput(f"the service file {path} cannot be read: {one_line(str(error))}") from error
+            raise InvalidInput(f"cannot read the service file {path}: {one_line(str(error))}") from error
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            wrong = "there is no such setting" if first["type"] == "unexpected_keyword_argument" else first["msg"]
-            raise InvalidInput(f"the service file {path}: {where}: {one_line(wrong)}") from error
-        callers = tuple(_caller(name, each, environ) for name, each in written.clients.items())
-        if len({caller.digest for caller in callers}) < len(callers):
+            reason = "unknown setting" if first["type"] == "unexpected_keyword_argument" else first["msg"]
+            raise InvalidInput(f"the service file {path}: {where}: {one_line(reason)}") from error
+        clients = tuple(_build_client(name, entry, environ) for name, entry in parsed.clients.items())
+        if len({client.digest for client in clients}) < len(clients):
             raise InvalidInput(f"the service file {path}: two clients have the same token")
-        return cls(written.service, ClientRegistry(callers))
+        return cls(parsed.service, ClientRegistry(clients))
 
 
-def _caller(name: str, described: _Described, environ: Mapping[str, str]) -> ServiceClient:
-    token = environ.get(described.token_env, "").strip()
+def _build_client(name: str, entry: _ClientEntry, environ: Mapping[str, str]) -> ServiceClient:
+    token = environ.get(entry.token_env, "").strip()
     if not token:
-        raise InvalidInput(f"the variable {described.token_env} with the token of {name!r} is empty or not set")
-    given = {each.name: getattr(described, each.name) for each in fields(described) if each.name != "token_env"}
-    return ServiceClient(name, _digest(token), **given)
+        raise InvalidInput(f"the variable {entry.token_env} with the token of {name!r} is empty or not set")
+    settings = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name != "token_env"}
+    return ServiceClient(name, _digest(token), **settings)
 
 
 def _digest(token: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Gate: how many runs go on at once, and who waits for a place. Callers take turns; a full queue says when to return.
+"""Limit how many runs are active at once and let clients take turns. A full queue says when to retry.
 
-Knows callers by name and limits; knows no run.
+Knows the names and limits of clients. Does not know runs.
 """
 
 import math
@@ -15,88 +15,86 @@ import anyio
 from marchwarden.errors import Busy
 from marchwarden.mcp.clients import ServiceClient
 
-FIRST_GUESS_SEC: Final = 30.0
-LONGEST_SEC: Final = 600.0
-WEIGHT: Final = 0.2
-"""How much the latest run counts in how long a run is taken to last."""
+FIRST_ESTIMATE_SEC: Final = 30.0
+MAX_RETRY_SEC: Final = 600.0
+SMOOTHING: Final = 0.2
+"""The weight of the latest run in the estimate of how long a run takes."""
 
 
 @dataclass(eq=False)
 class QueueTicket:
-    """A place at the gate: waiting until `open` is set, then inside until it is left."""
+    """A place in the queue until `admitted` is set, then an active run."""
 
-    caller: ServiceClient
-    open: anyio.Event = field(default_factory=anyio.Event)
-    entered: float = 0.0
+    client: ServiceClient
+    admitted: anyio.Event = field(default_factory=anyio.Event)
+    admitted_at: float = 0.0
 
 
 class FairQueue:
-    """Places for `concurrent` runs, and for `queued` calls before them."""
+    """At most `concurrent` active runs and `queued` waiting calls."""
 
     def __init__(self, concurrent: int, queued: int, now: Callable[[], float] = time.monotonic) -> None:
         self._concurrent = concurrent
         self._queued = queued
         self._now = now
-        self._inside: Counter[str] = Counter()
-        self.inside = 0
+        self._running_by_client: Counter[str] = Counter()
+        self.running = 0
         self._waiting: dict[str, deque[QueueTicket]] = {}
-        self._typical = FIRST_GUESS_SEC
+        self._estimate_sec = FIRST_ESTIMATE_SEC
 
     @property
     def waiting(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def take(self, caller: ServiceClient) -> QueueTicket:
-        """A place, open at once if there is one inside. Raises `Busy` when there is none to wait at either."""
-        own = self._waiting.get(caller.name, ())
-        place = QueueTicket(caller)
-        if not own and self.inside < self._concurrent and self._may_enter(caller):
-            self._enter(place)
-            return place
+    def enter(self, client: ServiceClient) -> QueueTicket:
+        """Return a ticket, which is admitted immediately if possible. Raises `Busy` if the queue is full."""
+        own = self._waiting.get(client.name, ())
+        ticket = QueueTicket(client)
+        if not own and self.running < self._concurrent and self._may_run(client):
+            self._admit(ticket)
+            return ticket
         if self.waiting >= self._queued:
-            raise Busy("the queue is full", self._wait(self.waiting, self._concurrent))
-        if caller.queued is not None and len(own) >= caller.queued:
+            raise Busy("the queue is full", self._retry_sec(self.waiting, self._concurrent))
+        if client.queued is not None and len(own) >= client.queued:
             raise Busy(
-                f"{caller.name} has {len(own)} calls waiting, its share", self._wait(len(own), caller.concurrent)
+                f"{client.name} has {len(own)} calls waiting, its share", self._retry_sec(len(own), client.concurrent)
             )
-        self._waiting.setdefault(caller.name, deque()).append(place)
-        return place
+        self._waiting.setdefault(client.name, deque()).append(ticket)
+        return ticket
 
-    def leave(self, place: QueueTicket) -> None:
-        """Give the place back, inside or in the queue."""
-        name = place.caller.name
-        if not place.open.is_set():
-            self._waiting[name].remove(place)
-            self._forget(name)
+    def leave(self, ticket: QueueTicket) -> None:
+        """Give the ticket back, admitted or not."""
+        name = ticket.client.name
+        if not ticket.admitted.is_set():
+            self._waiting[name].remove(ticket)
+            if not self._waiting[name]:
+                del self._waiting[name]
             return
-        self.inside -= 1
-        self._inside[name] -= 1
-        self._typical += WEIGHT * (self._now() - place.entered - self._typical)
-        self._admit()
+        self.running -= 1
+        self._running_by_client[name] -= 1
+        self._estimate_sec += SMOOTHING * (self._now() - ticket.admitted_at - self._estimate_sec)
+        self._admit_waiting()
 
-    def _admit(self) -> None:
-        """Who waits goes in as places are free: one of each caller in turn, none beyond its own limit."""
-        while self.inside < self._concurrent:
-            able = [name for name, places in self._waiting.items() if self._may_enter(places[0].caller)]
-            if not able:
+    def _admit_waiting(self) -> None:
+        """Admit tickets while there is room: one of each client in turn, none beyond the limit of its client."""
+        while self.running < self._concurrent:
+            admissible = [name for name, tickets in self._waiting.items() if self._may_run(tickets[0].client)]
+            if not admissible:
                 return
-            places = self._waiting.pop(able[0])
-            self._enter(places.popleft())
-            if places:
-                self._waiting[able[0]] = places  # at the end: the others come first now
+            tickets = self._waiting.pop(admissible[0])
+            self._admit(tickets.popleft())
+            if tickets:
+                self._waiting[admissible[0]] = tickets  # re-inserted last: the other clients are next
 
-    def _may_enter(self, caller: ServiceClient) -> bool:
-        return caller.concurrent is None or self._inside[caller.name] < caller.concurrent
+    def _may_run(self, client: ServiceClient) -> bool:
+        return client.concurrent is None or self._running_by_client[client.name] < client.concurrent
 
-    def _enter(self, place: QueueTicket) -> None:
-        self.inside += 1
-        self._inside[place.caller.name] += 1
-        place.entered = self._now()
-        place.open.set()
+    def _admit(self, ticket: QueueTicket) -> None:
+        self.running += 1
+        self._running_by_client[ticket.client.name] += 1
+        ticket.admitted_at = self._now()
+        ticket.admitted.set()
 
-    def _forget(self, name: str) -> None:
-        if not self._waiting[name]:
-            del self._waiting[name]
-
-    def _wait(self, ahead: int, lanes: int | None) -> int:
-        return math.ceil(min(max(self._typical * (ahead + 1) / (lanes or self._concurrent), 1.0), LONGEST_SEC))
+    def _retry_sec(self, ahead: int, concurrent: int | None) -> int:
+        estimate = self._estimate_sec * (ahead + 1) / (concurrent or self._concurrent)
+        return math.ceil(min(max(estimate, 1.0), MAX_RETRY_SEC))

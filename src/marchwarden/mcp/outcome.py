@@ -1,22 +1,30 @@
-"""Outcome: how a run ended, in a form that can be kept and told again. Knows no MCP."""
+"""How a call ended, as it is stored and as MCP returns it. Does not know a server or a transport."""
 
+import json
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import TypeAdapter
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, CallToolResult, ErrorData, TextContent
+from pydantic import Field, TypeAdapter
 
 from marchwarden.contract import ResearchResult
+from marchwarden.mcp.protocol import BUSY, MAX_ERROR_CHARS, REFUSAL_KEY, RETRY_KEY, Refusal
+from marchwarden.text.sanitize import one_line
 
 Ending = Literal["answered", "invalid_input", "failed", "crashed", "busy", "cancelled", "stopped"]
-"""Busy: it never began. Cancelled: nobody wanted it any more. Stopped: the server ended first."""
+"""`busy`: the run never started. `cancelled`: no client waits for it any more. `stopped`: the server is stopping."""
 
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """`told` is the result as JSON for an answer, one line for anything else; `seconds` is when to come again."""
+    """`text` is the result as JSON if the call was answered, else one line. `seconds` is when to retry.
+
+    `text` is stored under the key `told`.
+    """
 
     ending: Ending
-    told: str
+    text: Annotated[str, Field(alias="told")]
     seconds: int = 0
 
     @classmethod
@@ -25,19 +33,39 @@ class CallOutcome:
 
     @property
     def result(self) -> ResearchResult | None:
-        return ResearchResult.model_validate_json(self.told) if self.ending == "answered" else None
+        return ResearchResult.model_validate_json(self.text) if self.ending == "answered" else None
 
     @property
     def is_final(self) -> bool:
-        """Whether asking again cannot go on from here."""
+        """Whether the run is over. Otherwise the same request continues it."""
         return self.ending in {"answered", "invalid_input", "failed", "crashed"}
 
-    def kept(self) -> str:
-        return _FORM.dump_json(self).decode()
+    def to_json(self) -> str:
+        return _JSON.dump_json(self, by_alias=True).decode()
 
     @classmethod
-    def recalled(cls, kept: str) -> "CallOutcome":
-        return _FORM.validate_json(kept)
+    def from_json(cls, text: str) -> "CallOutcome":
+        return _JSON.validate_json(text)
+
+    def to_tool_result(self) -> CallToolResult:
+        """Return the answer, or an error result whose text says why there is none."""
+        if self.ending == "answered":
+            return CallToolResult(content=[TextContent(text=self.text)], structured_content=json.loads(self.text))
+        return error_result(self.text, "invalid_input" if self.ending == "invalid_input" else "failed")
+
+    def to_internal_error(self) -> ErrorData | None:
+        """Return the JSON-RPC error of a task that failed because of a bug, or None."""
+        return ErrorData(code=INTERNAL_ERROR, message=self.text) if self.ending == "crashed" else None
 
 
-_FORM: Final = TypeAdapter(CallOutcome)
+_JSON: Final = TypeAdapter(CallOutcome)
+
+
+def error_result(message: str, refusal: Refusal) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(text=one_line(message, MAX_ERROR_CHARS))], is_error=True, _meta={REFUSAL_KEY: refusal}
+    )
+
+
+def busy_error(message: str, seconds: int) -> MCPError:
+    return MCPError(BUSY, one_line(message, MAX_ERROR_CHARS), {RETRY_KEY: seconds})

@@ -1,26 +1,49 @@
-"""Exchange: what the door knows of an HTTP request and the desk behind it must learn, and the other way round."""
+"""What the handler of a request can use: the state of the server, and who sent the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from mcp.server import ServerRequestContext
 
 from marchwarden.mcp.clients import ANONYMOUS, ServiceClient
 
-PLACE: Final = "marchwarden.exchange"
-"""Where a request's scope keeps it."""
+if TYPE_CHECKING:
+    from marchwarden.mcp.call_store import CallStore
+    from marchwarden.mcp.runs import RunPool
+    from marchwarden.mcp.tasks import Tasks
+
+SCOPE_KEY: Final = "marchwarden.request"
+"""The key of the `RequestContext` in an ASGI scope."""
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """What exists as long as a server runs."""
+
+    runs: "RunPool"
+    call_store: "CallStore"
+    tasks: "Tasks"
+
+
+Context = ServerRequestContext[ServerState]
 
 
 @dataclass
 class RequestContext:
-    """Who calls; whether the call is counted already; and in how many seconds to come again, if it was refused."""
+    """What `AuthMiddleware` and the handler tell each other.
 
-    caller: ServiceClient = ANONYMOUS
+    `is_counted`: the middleware has already counted the call. `retry_after`: the handler refused the call for this many
+    seconds.
+    """
+
+    client: ServiceClient = ANONYMOUS
     is_counted: bool = False
     retry_after: int = 0
 
 
 def request_context_of(request: object) -> RequestContext:
-    """That of an HTTP request; on other transports there is no door, and anybody calls."""
+    """Return the context of an HTTP request. On other transports clients are anonymous."""
     scope = getattr(request, "scope", None)
-    kept = scope.get(PLACE) if isinstance(scope, Mapping) else None
-    return kept if isinstance(kept, RequestContext) else RequestContext()
+    context = scope.get(SCOPE_KEY) if isinstance(scope, Mapping) else None
+    return context if isinstance(context, RequestContext) else RequestContext()

@@ -1,4 +1,4 @@
-"""Shelf: where runs are read again, as MCP resources. Nobody reads what another asked."""
+"""Recorded runs as MCP resources. A client can read only its own runs, an operator all of them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,14 +18,13 @@ from mcp_types import (
 
 from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
 from marchwarden.mcp.protocol import RESULT_SCHEME, TRACE_SCHEME
-from marchwarden.mcp.request_context import request_context_of
-from marchwarden.mcp.server_state import Context
+from marchwarden.mcp.request_context import Context, request_context_of
 from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import one_line
 
 
 class ReadableRuns(Protocol):
-    """Where runs can be read again."""
+    """A store from which traces and records can be read."""
 
     def text(self, trace_id: str) -> str: ...
 
@@ -34,7 +33,7 @@ class ReadableRuns(Protocol):
 
 @dataclass(frozen=True)
 class RunResources:
-    """Two templates, no listing, every refusal one line."""
+    """Handles the resource methods: two templates, no listing. Every error is one line."""
 
     store: ReadableRuns
 
@@ -46,16 +45,16 @@ class RunResources:
     ) -> ListResourceTemplatesResult:
         trace = ResourceTemplate(
             name="trace",
-            title="The trace of a run",
+            title="Trace of a run",
             uri_template=f"{TRACE_SCHEME}{{trace_id}}",
-            description="Every step of one run, one JSON object a line.",
+            description="All steps of a run, one JSON object per line.",
             mime_type="application/jsonl",
         )
         result = ResourceTemplate(
             name="result",
-            title="The result of a finished run",
+            title="Result of a finished run",
             uri_template=f"{RESULT_SCHEME}{{trace_id}}",
-            description="What the call returned, or would have, had its caller waited.",
+            description="The result that the call returned, or would have returned if the client had waited.",
             mime_type="application/json",
         )
         return ListResourceTemplatesResult(resource_templates=[trace, result])
@@ -64,25 +63,27 @@ class RunResources:
         if params.uri.startswith(TRACE_SCHEME):
             read, mime_type = self.store.text, "application/jsonl"
         elif params.uri.startswith(RESULT_SCHEME):
-            read, mime_type = self._result, "application/json"
+            read, mime_type = self._read_result, "application/json"
         else:
-            told = f"only {TRACE_SCHEME}<trace id> and {RESULT_SCHEME}<trace id> can be read here"
-            raise MCPError(INVALID_PARAMS, told, {"uri": params.uri})
+            message = f"only {TRACE_SCHEME}<trace id> and {RESULT_SCHEME}<trace id> can be read"
+            raise MCPError(INVALID_PARAMS, message, {"uri": params.uri})
         trace_id = params.uri.partition("://")[2]
         try:
-            await self._refuse_others(context, trace_id)
+            await self._check_owner(context, trace_id)
             text = await to_thread.run_sync(read, trace_id)
         except MarchwardenError as error:
             raise MCPError(INVALID_PARAMS, one_line(str(error)), {"uri": params.uri}) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type=mime_type, text=text)])
 
-    def _result(self, trace_id: str) -> str:
+    def _read_result(self, trace_id: str) -> str:
         result = self.store.reread(trace_id).result
         if result is None:
-            raise InvalidInput(f"run {trace_id} is not finished; if it was cut short, asking the same again goes on")
+            raise InvalidInput(
+                f"run {trace_id} is not finished; to continue an interrupted run, send its request again"
+            )
         return result.model_dump_json()
 
-    async def _refuse_others(self, context: Context, trace_id: str) -> None:
-        caller = request_context_of(context.request).caller
-        if not caller.operator and context.lifespan_context.ledger.owner(trace_id) != caller.name:
-            raise UnknownTrace(f"no trace {one_line(trace_id, 60)} of {caller.name} here")
+    async def _check_owner(self, context: Context, trace_id: str) -> None:
+        client = request_context_of(context.request).client
+        if not client.operator and context.lifespan_context.call_store.run_owner(trace_id) != client.name:
+            raise UnknownTrace(f"{client.name} has no trace {one_line(trace_id, 60)}")

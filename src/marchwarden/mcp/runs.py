@@ -1,16 +1,21 @@
-"""Runs: research under way, apart from whoever waits for it. The same question joins; what nobody wants any more stops.
+"""Runs, independent of the clients that wait for them.
 
-A run that was cut short is gone on with when somebody asks again. Knows no MCP and no transport.
+Equal requests of one client share a run. A run that no client waits for is cancelled. A run that was interrupted
+continues when the same request comes again. Does not know MCP or a transport.
 """
 
 import hashlib
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
@@ -19,9 +24,8 @@ from marchwarden.mcp.call_store import StoredRun
 from marchwarden.mcp.clients import ServiceClient
 from marchwarden.mcp.fair_queue import QueueTicket
 from marchwarden.mcp.outcome import CallOutcome
-from marchwarden.mcp.run import SharedRun
 from marchwarden.mcp.service import Service
-from marchwarden.mcp.spans import Spans
+from marchwarden.mcp.spans import RunTracer
 from marchwarden.mcp.usage import UsageTracker
 from marchwarden.protocols import Progress, Researcher, Resumable, send_request
 
@@ -30,157 +34,222 @@ log: Final = logging.getLogger(__name__)
 UNEXPECTED: Final = "the researcher failed unexpectedly; the log of its server says why"
 CANCELLED: Final = CallOutcome("cancelled", "the call was cancelled; asked again, it goes on where it stopped")
 STOPPED: Final = CallOutcome("stopped", "the server is stopping; asked again, the run goes on where it stopped")
+MAX_PENDING_UPDATES: Final = 100
+"""Progress updates kept for a subscriber that reads slowly. Further updates are dropped."""
+
+
+@dataclass(eq=False)
+class SharedRun:
+    """One run and its subscribers.
+
+    `stored_id` is its row in the call store. `earlier` is the stored run that it continues or whose outcome it returns.
+    `waiting` counts the clients that have not cancelled it. `tokens_charged` of its `tokens_used` are already charged.
+    """
+
+    key: str
+    client: ServiceClient
+    request: ResearchRequest
+    trace_id: str = ""
+    stored_id: int | None = None
+    earlier: StoredRun | None = None
+    waiting: int = 0
+    tokens_charged: int = 0
+    tokens_used: int = 0
+    latest: Progress | None = None
+    outcome: CallOutcome | None = None
+    accepted: anyio.Event = field(default_factory=anyio.Event)
+    finished: anyio.Event = field(default_factory=anyio.Event)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    subscribers: set[MemoryObjectSendStream[Progress]] = field(default_factory=set)
+
+    @contextmanager
+    def subscribe(self) -> Iterator[MemoryObjectReceiveStream[Progress]]:
+        """Receive its progress, beginning with the latest update, until it has finished."""
+        sent, updates = anyio.create_memory_object_stream[Progress](MAX_PENDING_UPDATES)
+        with sent, updates:
+            if self.latest is not None:
+                sent.send_nowait(self.latest)
+            self.subscribers.add(sent)
+            if self.finished.is_set():
+                sent.close()
+            try:
+                yield updates
+            finally:
+                self.subscribers.discard(sent)
+
+    @property
+    def stored_outcome(self) -> str | None:
+        """The outcome of the earlier run, if that has finished."""
+        return self.earlier.outcome if self.earlier is not None else None
+
+    def continue_from(self, earlier: StoredRun) -> None:
+        self.earlier, self.stored_id = earlier, earlier.id
+        self.trace_id, self.tokens_charged = earlier.trace_id, earlier.booked
+
+    def publish(self, progress: Progress) -> None:
+        self.latest = progress
+        self.tokens_used = max(self.tokens_used, progress.tokens_used)
+        for subscriber in self.subscribers:
+            try:
+                subscriber.send_nowait(progress)
+            except anyio.WouldBlock:
+                continue  # it reads too slowly: progress may be dropped, the outcome may not
+
+    def finish(self, outcome: CallOutcome) -> None:
+        self.outcome = outcome
+        self.accepted.set()
+        self.finished.set()
+        for subscriber in self.subscribers:
+            subscriber.close()
 
 
 class RunPool:
     """All runs of one server."""
 
-    def __init__(self, researcher: Researcher, service: Service, books: UsageTracker, tasks: TaskGroup) -> None:
+    def __init__(self, researcher: Researcher, service: Service, usage: UsageTracker, tasks: TaskGroup) -> None:
         self._researcher = researcher
-        # Asked once: whether an object keeps a protocol costs more to find out than a call costs otherwise.
+        # Checked once: `isinstance` with a protocol takes longer than the rest of a call.
         self._resumable = researcher if isinstance(researcher, Resumable) else None
         self._recorded = researcher if isinstance(researcher, RecordedResearcher) else None
-        self._spans = Spans()
+        self._tracer = RunTracer()
         self._service = service
-        self._books = books
+        self._usage = usage
         self._tasks = tasks
-        self._under_way: dict[str, SharedRun] = {}
-        self._stopping = False
+        self._active: dict[str, SharedRun] = {}
+        self._is_stopping = False
 
-    def join(self, caller: ServiceClient, request: ResearchRequest) -> SharedRun:
-        """The run of this question that is under way, else one that begins now. Whoever joins must `leave` or stay."""
-        if caller.tokens_per_call is not None and request.limits().token_budget > caller.tokens_per_call:
-            raise InvalidInput(f"constraints.token_budget may be at most {caller.tokens_per_call} for {caller.name}")
-        key = self._key(caller, request)
-        before = self._under_way.get(key)
-        if before is not None and not before.scope.cancel_called:
-            before.wanted += 1
-            return before
-        run = SharedRun(key, caller, request, wanted=1)
-        self._under_way[key] = run
-        self._tasks.start_soon(self._pursue, run, before)
-        return run
-
-    def stop(self) -> None:
-        """End all runs; whoever waits for one is told, and can go on with it later."""
-        self._stopping = True
-        for run in self._under_way.values():
-            run.scope.cancel()
-
-    async def idle(self) -> None:
-        """Wait until none is under way."""
-        while self._under_way:
-            await next(iter(self._under_way.values())).over.wait()
-
-    def under_way(self, entry: StoredRun) -> SharedRun | None:
-        run = self._under_way.get(entry.key)
-        return run if run is not None and run.entry == entry.id else None
-
-    def revive(self, caller: ServiceClient, entry: StoredRun) -> SharedRun:
-        """Go on with a run that ended with an earlier process."""
-        run = self.join(caller, ResearchRequest.model_validate_json(entry.request))
-        if not run.accepted.is_set() and entry.trace_id:
-            run.follow(entry)
+    def join(self, client: ServiceClient, request: ResearchRequest) -> SharedRun:
+        """Return the active run of this request, or start one. Call `leave` to cancel."""
+        if client.tokens_per_call is not None and request.limits().token_budget > client.tokens_per_call:
+            raise InvalidInput(f"constraints.token_budget may be at most {client.tokens_per_call} for {client.name}")
+        key = self._key(client, request)
+        active = self._active.get(key)
+        if active is not None and not active.scope.cancel_called:
+            active.waiting += 1
+            return active
+        run = SharedRun(key, client, request, waiting=1)
+        self._active[key] = run
+        self._tasks.start_soon(self._run, run, active)
         return run
 
     def leave(self, run: SharedRun) -> None:
-        """Give the run up. What nobody else wants is stopped; what it has done stays in its trace."""
-        run.wanted -= 1
-        if run.wanted <= 0:
+        """Stop waiting for the run. If no other client waits, it is cancelled; its trace stays."""
+        run.waiting -= 1
+        if run.waiting <= 0:
             run.scope.cancel()
 
-    async def _pursue(self, run: SharedRun, before: SharedRun | None) -> None:
+    def resume(self, client: ServiceClient, stored: StoredRun) -> SharedRun:
+        """Continue a run that an earlier server process started."""
+        run = self.join(client, ResearchRequest.model_validate_json(stored.request))
+        if not run.accepted.is_set() and stored.trace_id:
+            run.continue_from(stored)
+        return run
+
+    def find_active(self, stored: StoredRun) -> SharedRun | None:
+        run = self._active.get(stored.key)
+        return run if run is not None and run.stored_id == stored.id else None
+
+    def stop(self) -> None:
+        """Cancel all runs. Their clients get `STOPPED` and can continue them later."""
+        self._is_stopping = True
+        for run in self._active.values():
+            run.scope.cancel()
+
+    async def wait_until_idle(self) -> None:
+        while self._active:
+            await next(iter(self._active.values())).finished.wait()
+
+    async def _run(self, run: SharedRun, cancelled: SharedRun | None) -> None:
+        """Take a run from start to outcome. A cancelled run of the same request has to end first."""
         began, outcome = anyio.current_time(), STOPPED
         try:
             with run.scope:
-                if before is not None:
-                    await before.over.wait()
-                outcome = await self._outcome(run)
+                if cancelled is not None:
+                    await cancelled.finished.wait()
+                outcome = await self._find_or_produce_outcome(run)
             if run.scope.cancelled_caught:
-                outcome = STOPPED if self._stopping else CANCELLED
+                outcome = STOPPED if self._is_stopping else CANCELLED
         finally:
-            self._books.end(run, outcome)
-            run.end(outcome)
-            if self._under_way.get(run.key) is run:
-                del self._under_way[run.key]
-            self._service.meter.observe(anyio.current_time() - began)
+            self._usage.record_end(run, outcome)
+            run.finish(outcome)
+            if self._active.get(run.key) is run:
+                del self._active[run.key]
+            self._service.metrics.observe_run(anyio.current_time() - began)
 
-    async def _outcome(self, run: SharedRun) -> CallOutcome:
+    async def _find_or_produce_outcome(self, run: SharedRun) -> CallOutcome:
         try:
-            self._books.look_back(run)
-            if run.known is not None and run.known.outcome is not None:
+            self._usage.find_earlier_run(run)
+            if run.stored_outcome is not None:
                 self._count(run, "recalled")
-                return CallOutcome.recalled(run.known.outcome)
-            self._books.refuse_beyond_today(run, self._under_way.values())
-            place = self._service.gate.take(run.caller)
+                return CallOutcome.from_json(run.stored_outcome)
+            self._usage.check_daily_limit(run, self._active.values())
+            ticket = self._service.queue.enter(run.client)
         except Busy as error:
             return CallOutcome("busy", str(error), error.seconds)
         except StorageError as error:
             return CallOutcome("failed", str(error))
-        self._count(run, "resumed" if run.known else "new")
+        self._count(run, "resumed" if run.earlier else "new")
         try:
-            return await self._investigated(run, place)
+            return await self._produce_outcome(run, ticket)
         finally:
-            self._service.gate.leave(place)
+            self._service.queue.leave(ticket)
 
-    async def _investigated(self, run: SharedRun, place: QueueTicket) -> CallOutcome:
-        """What the researcher finds, once there is a place. Whatever goes wrong must not end the other runs."""
+    async def _produce_outcome(self, run: SharedRun, ticket: QueueTicket) -> CallOutcome:
+        """Wait in the queue, then research. No error may affect the other runs."""
         try:
             self._accept(run)
-            if not place.open.is_set():
-                self._tell_waiting(run)
-                await place.open.wait()
-            with self._spans.run(run.caller.name, run.request) as span:
+            if not ticket.admitted.is_set():
+                self._report_waiting(run)
+                await ticket.admitted.wait()
+            with self._tracer.trace_run(run.client.name, run.request) as span:
                 result = await self._research(run)
-                run.tokens = result.cost_metadata.tokens_used
-                span.answered(result)
+                run.tokens_used = result.cost_metadata.tokens_used
+                span.set_result(result)
             return CallOutcome.answered(result)
         except InvalidInput as error:
             return CallOutcome("invalid_input", str(error))
         except MarchwardenError as error:
             return CallOutcome("failed", str(error))
         except Exception:
-            log.exception("a research call failed unexpectedly")
+            log.exception("A research call failed unexpectedly")
             return CallOutcome("crashed", UNEXPECTED)
 
     def _accept(self, run: SharedRun) -> None:
-        """From here on it can be promised: a run that can be gone on with is noted before it begins."""
+        """Store a resumable run before it starts, so that a client can rely on finding it again."""
         if self._resumable and not run.trace_id:
             run.trace_id = str(uuid4())
         if run.trace_id:
-            self._books.begin(run)
+            self._usage.record_start(run)
         run.accepted.set()
 
     async def _research(self, run: SharedRun) -> ResearchResult:
-        async def hear(progress: Progress) -> None:
+        async def report(progress: Progress) -> None:
             if not run.trace_id:
                 run.trace_id = progress.trace_id
-                self._books.begin(run)
-            run.tell(progress)
+                self._usage.record_start(run)
+            run.publish(progress)
 
         if self._resumable is None:
-            return await send_request(self._researcher, run.request, progress=hear)
+            return await send_request(self._researcher, run.request, progress=report)
         try:
-            return await self._resumable.run_request(run.request, run.trace_id, progress=hear)
+            return await self._resumable.run_request(run.request, run.trace_id, progress=report)
         except MalformedTrace:
-            log.warning("run %s cannot be gone on with; it is begun anew", run.trace_id)
-            run.trace_id, run.booked = str(uuid4()), 0
-            self._books.begin(run)
-            return await self._resumable.run_request(run.request, run.trace_id, progress=hear)
+            log.warning("Run %s cannot be resumed; starting over", run.trace_id)
+            run.trace_id, run.tokens_charged = str(uuid4()), 0
+            self._usage.record_start(run)
+            return await self._resumable.run_request(run.request, run.trace_id, progress=report)
 
-    def _tell_waiting(self, run: SharedRun) -> None:
+    def _report_waiting(self, run: SharedRun) -> None:
         if run.trace_id:
-            ahead = self._service.gate.waiting
-            run.tell(Progress(run.trace_id, "wait", f"one of {ahead} waiting for a place"))
+            waiting = self._service.queue.waiting
+            run.publish(Progress(run.trace_id, "wait", f"in the queue ({waiting} waiting)"))
 
     def _count(self, run: SharedRun, kind: str) -> None:
-        self._service.meter.count("runs_total", client=run.caller.name, kind=kind)
+        self._service.metrics.count("runs_total", client=run.client.name, kind=kind)
 
-    def _key(self, caller: ServiceClient, request: ResearchRequest) -> str:
-        """The same for two calls that would do the same: question, context, depth, limits, and how this researcher
-        would go about it. Callers never join each other.
-        """
-        told = self._recorded.header(request).fields("") if self._recorded else {}
-        how = {name: value for name, value in told.items() if name != "request"}
-        what = [caller.name, request.question, request.context, request.depth, request.limits().model_dump(), how]
-        return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
+    def _key(self, client: ServiceClient, request: ResearchRequest) -> str:
+        """Return a hash that is equal for calls that would do the same: client, request, limits and researcher."""
+        header = self._recorded.header(request).fields("") if self._recorded else {}
+        settings = {name: value for name, value in header.items() if name != "request"}
+        parts = [client.name, request.question, request.context, request.depth, request.limits().model_dump(), settings]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

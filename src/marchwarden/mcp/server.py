@@ -1,4 +1,4 @@
-"""Server: any Researcher as an MCP server with one tool. Knows how a call is answered, not how its bytes travel."""
+"""Any `Researcher` as an MCP server with one tool, `research`. Does not know a transport."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -25,31 +25,28 @@ from marchwarden.core.request import parse_request
 from marchwarden.errors import Busy, InvalidInput, StorageError
 from marchwarden.mcp.call_store import CallStore
 from marchwarden.mcp.clients import ServiceClient
-from marchwarden.mcp.outcome import CallOutcome
+from marchwarden.mcp.outcome import CallOutcome, busy_error, error_result
 from marchwarden.mcp.protocol import CONTRACT_KEY, TOOL, ProgressCounter, format_progress
-from marchwarden.mcp.request_context import RequestContext, request_context_of
+from marchwarden.mcp.request_context import Context, RequestContext, ServerState, request_context_of
 from marchwarden.mcp.resources import ReadableRuns, RunResources
-from marchwarden.mcp.responses import busy, refused, told
-from marchwarden.mcp.run import SharedRun
-from marchwarden.mcp.runs import RunPool
-from marchwarden.mcp.server_state import Context, ServerState
+from marchwarden.mcp.runs import RunPool, SharedRun
 from marchwarden.mcp.service import Service
-from marchwarden.mcp.tasks import Tasks, TaskTold, offer_tasks, speaks_tasks
+from marchwarden.mcp.tasks import Tasks, TaskState, accepts_tasks, add_task_handlers
 from marchwarden.mcp.usage import UsageTracker
 from marchwarden.protocols import Progress, ProgressSink, Researcher
 from marchwarden.text.sanitize import one_line
 
-PROGRESS_PATIENCE_SEC: Final = 2.0
-"""How long a caller that reads nothing may hold its own call up, for one sign of life."""
-MANNER: Final = (
-    "Answers one question under a budget, with verbatim evidence for every claim. A call that is cut off is not lost: "
-    "ask the same again and it goes on, or read result://{trace id} once it is finished; the trace id is in the "
-    "progress."
+PROGRESS_TIMEOUT_SEC: Final = 2.0
+"""How long a client that reads nothing can delay its own call with one progress notification."""
+TOOL_USAGE: Final = (
+    "Answers one question within a budget and supports every claim with a verbatim quotation. An interrupted call is "
+    "not lost: send the same request again to continue it, or read result://{trace id} when it has finished. The trace "
+    "id is in the progress messages."
 )
 
 
 class McpServer(Server[ServerState]):
-    """An MCP server that knows its service, so that whatever stands before it keeps to the same terms."""
+    """An MCP server with its service, which the HTTP transport also uses."""
 
     service: Service
 
@@ -62,62 +59,63 @@ def build_server(
     store: ReadableRuns | None = None,
     service: Service | None = None,
 ) -> McpServer:
-    """The server that lists `research` and nothing else.
+    """Build a server that has only the tool `research`.
 
-    With a `store`, runs can be read as `trace://{trace_id}` and `result://{trace_id}`. A `service` says on which terms
-    calls are taken; if it keeps its ledger on disk, clients that speak of tasks get one for each call.
+    With a `store`, clients can read runs as `trace://{trace_id}` and `result://{trace_id}`. The `service` limits the
+    calls. If it stores calls on disk, clients that support tasks get a task for each call.
     """
     service = service or Service()
-    desk = _ToolHandler(research_tool(purpose), service)
-    shelf = RunResources(store) if store is not None else None
+    handler = _ToolHandler(research_tool(purpose), service)
+    resources = RunResources(store) if store is not None else None
     server = McpServer(
         name,
         version=version("marchwarden"),
         instructions=purpose,
-        lifespan=_open(researcher, service),
-        # None of our arguments travels in a header, so there is none to hold against it, call by call.
+        lifespan=_build_lifespan(researcher, service),
+        # No argument of ours is mirrored in a header, so the SDK need not compare them on each call.
         get_tool_input_schema=lambda _tool: None,
-        on_list_tools=desk.list_tools,
-        on_list_resources=shelf.list_resources if shelf else None,
-        on_list_resource_templates=shelf.list_templates if shelf else None,
-        on_read_resource=shelf.read if shelf else None,
+        on_list_tools=handler.list_tools,
+        on_list_resources=resources.list_resources if resources else None,
+        on_list_resource_templates=resources.list_templates if resources else None,
+        on_read_resource=resources.read if resources else None,
     )
     server.service = service
-    server.add_request_handler("tools/call", CallToolRequestParams, desk.call_tool)
-    if service.ledger is not None:
-        offer_tasks(server)
+    server.add_request_handler("tools/call", CallToolRequestParams, handler.call_tool)
+    if service.call_store_path is not None:
+        add_task_handlers(server)
     return server
 
 
-def _open(
+def _build_lifespan(
     researcher: Researcher, service: Service
 ) -> Callable[[Server[ServerState]], AbstractAsyncContextManager[ServerState]]:
     @asynccontextmanager
-    async def serving(_server: Server[ServerState]) -> AsyncIterator[ServerState]:
-        """What is under way when the server ends is cut short, not lost: its trace and the ledger lead back to it."""
-        ledger = await to_thread.run_sync(CallStore.open, service.ledger)
+    async def lifespan(_server: Server[ServerState]) -> AsyncIterator[ServerState]:
+        """Open the call store and the run pool. Runs that are active at the end can be resumed later."""
+        call_store = await to_thread.run_sync(CallStore.open, service.call_store_path)
         try:
-            async with anyio.create_task_group() as tasks:
-                books = UsageTracker(ledger, service.meter, service.terms.join_window)
-                runs = RunPool(researcher, service, books, tasks)
-                service.working.add(runs)
+            async with anyio.create_task_group() as task_group:
+                usage = UsageTracker(call_store, service.metrics, service.limits.join_window)
+                runs = RunPool(researcher, service, usage, task_group)
+                service.run_pools.add(runs)
                 try:
-                    yield ServerState(runs, ledger, Tasks(runs, books, ledger, service.terms.task_ttl))
+                    tasks = Tasks(runs, usage, call_store, service.limits.task_ttl)
+                    yield ServerState(runs, call_store, tasks)
                 finally:
-                    service.working.discard(runs)
+                    service.run_pools.discard(runs)
                     runs.stop()
         finally:
-            ledger.close()
+            call_store.close()
 
-    return serving
+    return lifespan
 
 
 def research_tool(purpose: str) -> Tool:
-    """The tool as it is listed: its purpose, what it accepts, what it returns, and which contract that is."""
+    """Describe the tool: its purpose, its schemas and the contract version."""
     return Tool(
         name=TOOL,
         title="Research",
-        description=f"{purpose}\n\n{MANNER}",
+        description=f"{purpose}\n\n{TOOL_USAGE}",
         input_schema=ResearchRequest.model_json_schema(),
         output_schema=ResearchResult.model_json_schema(),
         annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=True),
@@ -127,7 +125,7 @@ def research_tool(purpose: str) -> Tool:
 
 @dataclass(frozen=True)
 class _ToolHandler:
-    """Where calls come in: checked, counted, joined to a run, answered. No call ends in a stack trace."""
+    """Handles tool calls: validate, count, join a run, respond. No call ends with a stack trace."""
 
     tool: Tool
     service: Service
@@ -135,76 +133,76 @@ class _ToolHandler:
     async def list_tools(self, _context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[self.tool])
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | TaskTold:
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | TaskState:
         if params.name != TOOL:
             raise MCPError(INVALID_PARAMS, f"there is no tool {one_line(params.name, 60)!r}; the only one is {TOOL!r}")
-        exchange = request_context_of(context.request)
+        request = request_context_of(context.request)
         try:
-            if not exchange.is_counted:
-                self.service.admit(exchange.caller)
-            run = context.lifespan_context.runs.join(exchange.caller, parse_request(params.arguments or {}))
+            if not request.is_counted:
+                self.service.admit(request.client)
+            run = context.lifespan_context.runs.join(request.client, parse_request(params.arguments or {}))
         except InvalidInput as error:
-            self._count(exchange.caller, "invalid_input")
-            return refused(str(error), "invalid_input")
+            self._count(request.client, "invalid_input")
+            return error_result(str(error), "invalid_input")
         except Busy as error:
-            raise _sent_back(exchange, str(error), error.seconds) from None
-        return await self._answered(context, exchange, run)
+            raise _refuse_as_busy(request, str(error), error.seconds) from None
+        return await self._respond(context, request, run)
 
-    async def _answered(self, context: Context, exchange: RequestContext, run: SharedRun) -> CallToolResult | TaskTold:
-        """With a task where the caller speaks of them and the run goes on, else with what came of the run."""
+    async def _respond(self, context: Context, request: RequestContext, run: SharedRun) -> CallToolResult | TaskState:
+        """Return a task if the client supports tasks and the run is active, else the outcome of the run."""
         try:
-            if speaks_tasks(context) and (task := await self._task(context, exchange.caller, run)) is not None:
-                self._count(exchange.caller, "task")
+            if accepts_tasks(context) and (task := await self._create_task(context, request.client, run)) is not None:
+                self._count(request.client, "task")
                 return task
-            outcome = await _awaited(context, run)
+            outcome = await _wait_for_outcome(context, run)
         except anyio.get_cancelled_exc_class():
-            # Its caller gave it up. A connection that is merely lost does not come here where the wire can tell.
+            # The client cancelled the call. Losing the connection does not cancel it, if the transport can tell.
             context.lifespan_context.runs.leave(run)
-            self._count(exchange.caller, "cancelled")
+            self._count(request.client, "cancelled")
             raise
-        self._count(exchange.caller, outcome.ending)
+        self._count(request.client, outcome.ending)
         if outcome.ending == "busy":
-            raise _sent_back(exchange, outcome.told, outcome.seconds)
-        return told(outcome)
+            raise _refuse_as_busy(request, outcome.text, outcome.seconds)
+        return outcome.to_tool_result()
 
-    async def _task(self, context: Context, caller: ServiceClient, run: SharedRun) -> TaskTold | None:
-        """A task for the run, unless it has ended already or the disk does not take it."""
+    async def _create_task(self, context: Context, client: ServiceClient, run: SharedRun) -> TaskState | None:
+        """Create a task, unless the run has already finished or the disk fails."""
         await run.accepted.wait()
-        if run.over.is_set():
+        if run.finished.is_set():
             return None
         try:
-            return await context.lifespan_context.tasks.open(caller, run)
+            return await context.lifespan_context.tasks.create(client, run)
         except StorageError:
             return None
 
-    def _count(self, caller: ServiceClient, outcome: str) -> None:
-        self.service.meter.count("calls_total", client=caller.name, outcome=outcome)
+    def _count(self, client: ServiceClient, outcome: str) -> None:
+        self.service.metrics.count("calls_total", client=client.name, outcome=outcome)
 
 
-def _sent_back(exchange: RequestContext, line: str, seconds: int) -> MCPError:
-    exchange.retry_after = seconds
-    return busy(line, seconds)
+def _refuse_as_busy(request: RequestContext, message: str, seconds: int) -> MCPError:
+    request.retry_after = seconds
+    return busy_error(message, seconds)
 
 
-async def _awaited(context: Context, run: SharedRun) -> CallOutcome:
-    """The run's outcome, its signs of life passed on meanwhile to whoever wants them."""
+async def _wait_for_outcome(context: Context, run: SharedRun) -> CallOutcome:
+    """Wait for the run and report its progress to the client."""
     if context.request is not None and (context.meta or {}).get("progress_token") is None:
-        await run.over.wait()  # over HTTP it would have to say so; nothing is spent on signs nobody gets
+        await run.finished.wait()  # an HTTP client that wants progress sends a token
     else:
-        report = _reporting_to(context)
-        with run.listening() as signs:
-            async for sign in signs:
-                await report(sign)
+        report = _progress_reporter(context)
+        with run.subscribe() as updates:
+            async for update in updates:
+                await report(update)
     assert run.outcome is not None
     return run.outcome
 
 
-def _reporting_to(context: Context) -> ProgressSink:
-    gauge = ProgressCounter()
+def _progress_reporter(context: Context) -> ProgressSink:
+    counter = ProgressCounter()
 
     async def report(progress: Progress) -> None:
-        with anyio.move_on_after(PROGRESS_PATIENCE_SEC):
-            reading = gauge.next_value(progress)
-            await context.session.report_progress(reading, progress.token_budget or None, format_progress(progress))
+        with anyio.move_on_after(PROGRESS_TIMEOUT_SEC):
+            value = counter.next_value(progress)
+            await context.session.report_progress(value, progress.token_budget or None, format_progress(progress))
 
     return report

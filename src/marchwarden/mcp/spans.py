@@ -1,4 +1,4 @@
-"""Spans: runs as OpenTelemetry sees them. Without an exporter, which is the normal case, nothing is made of them."""
+"""OpenTelemetry spans of runs. They record nothing unless an exporter is set up, see `serve.export_spans`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ NAME: Final = "marchwarden"
 class RunSpan:
     span: Span
 
-    def answered(self, result: ResearchResult) -> None:
+    def set_result(self, result: ResearchResult) -> None:
         if not self.span.is_recording():
             return
         self.span.set_attributes(
@@ -31,18 +31,18 @@ class RunSpan:
         )
 
 
-class Spans:
-    """What makes them, looked up once."""
+class RunTracer:
+    """Creates the spans of runs. The tracer is looked up once."""
 
     def __init__(self) -> None:
         self._tracer = get_tracer(NAME)
 
     @contextmanager
-    def run(self, caller: str, request: ResearchRequest) -> Iterator[RunSpan]:
-        """One run. The question itself stays out: it may be nobody's business who looks at spans."""
+    def trace_run(self, client: str, request: ResearchRequest) -> Iterator[RunSpan]:
+        """Open a span. It does not contain the question, which may be confidential."""
         span = self._tracer.start_span("research")
         if span.is_recording():
-            span.set_attributes({"marchwarden.client": caller, "marchwarden.depth": request.depth.value})
+            span.set_attributes({"marchwarden.client": client, "marchwarden.depth": request.depth.value})
         try:
             yield RunSpan(span)
         finally:

@@ -1,4 +1,4 @@
-"""Stdio server: one conversation over this process's standard input and output. Knows no tool and no researcher."""
+"""Serve one client over stdin and stdout of this process. Does not know the tool or a researcher."""
 
 import os
 import select
@@ -13,20 +13,20 @@ from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
-from marchwarden.mcp.signals import stop_signal
+from marchwarden.mcp.asgi import wait_for_stop_signal
 from marchwarden.mcp.stdio import OversizedLine, decode_message, encode_message, read_lines
 
-LARGEST_REQUEST: Final = 1 << 20
-LAST_WORDS_SEC: Final = 2.0
-_CHUNK: Final = 1 << 16
+MAX_REQUEST_BYTES: Final = 1 << 20
+FLUSH_SEC: Final = 2.0
+_CHUNK_BYTES: Final = 1 << 16
 _NOT_JSON_RPC: Final = JSONRPCError(
     jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="each line must be one JSON-RPC message")
 )
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve until the caller closes our standard input or a signal asks to stop; either ends the work in hand."""
-    with _claimed_standard_streams() as (reading, writing):
+    """Serve until the client closes stdin or a signal arrives. Either stops the active runs."""
+    with _take_over_stdio() as (reading, writing):
         async with anyio.create_task_group() as tasks:
             received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
             outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
@@ -35,24 +35,24 @@ async def serve_stdio(server: Server[Any]) -> None:
             tasks.start_soon(_read, reading, received, outgoing.clone())
             tasks.start_soon(_write, writing, to_send, tasks.cancel_scope, written)
             await server.run(incoming, outgoing, server.create_initialization_options())
-            with anyio.move_on_after(LAST_WORDS_SEC):
+            with anyio.move_on_after(FLUSH_SEC):
                 await written.wait()
             tasks.cancel_scope.cancel()
 
 
 async def _stop_on_signal(scope: anyio.CancelScope) -> None:
-    await stop_signal()
+    await wait_for_stop_signal()
     scope.cancel()
 
 
 @contextmanager
-def _claimed_standard_streams() -> Iterator[tuple[int, int]]:
-    """The wire's own descriptors. Meanwhile a stray print goes to stderr and a stray read finds nothing."""
+def _take_over_stdio() -> Iterator[tuple[int, int]]:
+    """Yield private copies of stdin and stdout. Meanwhile stray prints go to stderr and stray reads find no input."""
     sys.stdout.flush()
-    reading, writing, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    reading, writing, empty = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
     os.dup2(2, 1)
-    os.close(nothing)
+    os.close(empty)
     try:
         yield reading, writing
     finally:
@@ -69,13 +69,13 @@ async def _read(
     outgoing: MemoryObjectSendStream[SessionMessage],
 ) -> None:
     async def receive() -> bytes:
-        # Waiting in the event loop and not in a thread: a thread stuck in a read would outlive every signal.
-        with suppress(PermissionError):  # a plain file cannot be waited for and never makes us wait
+        # Wait in the event loop, not in a thread: no signal can end a thread that is blocked in a read.
+        with suppress(PermissionError):  # a regular file cannot be polled, and never blocks
             await anyio.wait_readable(descriptor)
-        return os.read(descriptor, _CHUNK)
+        return os.read(descriptor, _CHUNK_BYTES)
 
     with received, outgoing, suppress(OversizedLine, anyio.BrokenResourceError):
-        async for line in read_lines(receive, LARGEST_REQUEST):
+        async for line in read_lines(receive, MAX_REQUEST_BYTES):
             if not line.strip():
                 continue
             message = decode_message(line)
@@ -90,18 +90,18 @@ async def _write(
 ) -> None:
     try:
         async for message in to_send:
-            await _write_whole(descriptor, encode_message(message))
+            await _write_all(descriptor, encode_message(message))
     except BrokenPipeError:
-        scope.cancel()  # nobody reads our answers any more
+        scope.cancel()  # the client is gone
     finally:
         to_send.close()
         written.set()
 
 
-async def _write_whole(descriptor: int, line: bytes) -> None:
-    left = memoryview(line)
-    while left:
+async def _write_all(descriptor: int, line: bytes) -> None:
+    remaining = memoryview(line)
+    while remaining:
         with suppress(PermissionError):
             await anyio.wait_writable(descriptor)
-        # A writable pipe takes this much without blocking; more could stop the event loop.
-        left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
+        # A writable pipe accepts this much without blocking; more could block the event loop.
+        remaining = remaining[os.write(descriptor, remaining[: select.PIPE_BUF]) :]

@@ -1,7 +1,7 @@
-"""Tasks: the MCP extension by which a call is answered at once and its result fetched later (SEP-2663).
+"""The MCP tasks extension (SEP-2663): a call returns a task immediately, and the client fetches the result later.
 
-A task is a caller's claim on a run. It is on the disk before its id is told, it is found by whoever made it and nobody
-else, and it outlives connections and servers. Knows no researcher.
+A task refers to a run. It is on disk before its id is sent, only its client can read it, and it survives connections
+and server restarts. Does not know a researcher.
 """
 
 import secrets
@@ -27,10 +27,8 @@ from marchwarden.mcp.call_store import CallStore, StoredTask
 from marchwarden.mcp.clients import ServiceClient
 from marchwarden.mcp.outcome import CallOutcome
 from marchwarden.mcp.protocol import format_progress
-from marchwarden.mcp.request_context import request_context_of
-from marchwarden.mcp.responses import broken, told
-from marchwarden.mcp.run import SharedRun
-from marchwarden.mcp.runs import RunPool
+from marchwarden.mcp.request_context import Context, ServerState, request_context_of
+from marchwarden.mcp.runs import RunPool, SharedRun
 from marchwarden.mcp.usage import UsageTracker
 from marchwarden.text.sanitize import one_line
 
@@ -39,18 +37,17 @@ NAME_HEADER: Final = "mcp-name"
 ID_BYTES: Final = 32
 POLL_MS: Final = 2_000
 
-Context = ServerRequestContext[Any, Any]
 Status = Literal["working", "completed", "failed", "cancelled"]
 
 
 class TaskParams(RequestParams):
-    """Which task; what a client answers to questions is not read, because a researcher asks none."""
+    """The id of a task. Input responses of the client are ignored, because a researcher asks no questions."""
 
     task_id: str
 
 
-class TaskTold(Result):
-    """A task as its caller sees it; while it has no outcome, `result` and `error` are absent."""
+class TaskState(Result):
+    """A task as its client sees it. `result` and `error` are absent until it has ended."""
 
     result_type: Literal["task", "complete"]
     task_id: str
@@ -66,80 +63,82 @@ class TaskTold(Result):
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of one server. `seconds` is how long each can be asked for."""
+    """The tasks of one server. Each can be fetched for `ttl_sec` seconds."""
 
     runs: RunPool
-    books: UsageTracker
-    ledger: CallStore
-    seconds: float
+    usage: UsageTracker
+    call_store: CallStore
+    ttl_sec: float
 
-    async def open(self, caller: ServiceClient, run: SharedRun) -> TaskTold:
-        """Raises `StorageError` where it cannot be kept: then it must not be promised."""
+    async def create(self, client: ServiceClient, run: SharedRun) -> TaskState:
+        """Store a task for the run. Raises `StorageError`; then no task may be promised."""
         task_id = secrets.token_urlsafe(ID_BYTES)
 
-        def keep() -> StoredTask | None:
-            self.ledger.open_task(task_id, caller.name, self.books.entry_of(run), self.seconds)
-            return self.ledger.task(task_id, caller.name)
+        def store() -> StoredTask | None:
+            self.call_store.insert_task(task_id, client.name, self.usage.ensure_stored(run), self.ttl_sec)
+            return self.call_store.find_task(task_id, client.name)
 
         with anyio.CancelScope(shield=True):
-            entry = await to_thread.run_sync(keep)
-        assert entry is not None
-        return _told("task", task_id, entry, "working", _doing(run))
+            task = await to_thread.run_sync(store)
+        assert task is not None
+        return _build_state("task", task_id, task, "working", _describe_progress(run))
 
-    async def get(self, caller: ServiceClient, task_id: str) -> TaskTold:
-        entry = self._found(caller, task_id)
-        if entry.cancelled is not None:
-            return _told("complete", task_id, entry, "cancelled", "its caller gave it up")
-        if entry.run.outcome is not None:
-            return _ended(task_id, entry, CallOutcome.recalled(entry.run.outcome))
-        run = self.runs.under_way(entry.run) or await self._revived(caller, task_id, entry)
+    async def get(self, client: ServiceClient, task_id: str) -> TaskState:
+        task = self._find(client, task_id)
+        if task.cancelled is not None:
+            return _build_state("complete", task_id, task, "cancelled", "cancelled by its client")
+        if task.run.outcome is not None:
+            return _build_final_state(task_id, task, CallOutcome.from_json(task.run.outcome))
+        run = self.runs.find_active(task.run) or await self._resume(client, task_id, task)
         if run.outcome is not None and run.outcome.is_final:
-            return _ended(task_id, entry, run.outcome)
-        return _told("complete", task_id, entry, "working", _doing(run))
+            return _build_final_state(task_id, task, run.outcome)
+        return _build_state("complete", task_id, task, "working", _describe_progress(run))
 
-    def cancel(self, caller: ServiceClient, task_id: str) -> None:
-        """Give the task up; a task that is over stays as it is."""
-        entry = self._found(caller, task_id)
-        if entry.cancelled is not None or entry.run.outcome is not None:
+    def cancel(self, client: ServiceClient, task_id: str) -> None:
+        """Cancel the task unless it has ended."""
+        task = self._find(client, task_id)
+        if task.cancelled is not None or task.run.outcome is not None:
             return
-        self.ledger.cancel_task(task_id)
-        run = self.runs.under_way(entry.run)
+        self.call_store.cancel_task(task_id)
+        run = self.runs.find_active(task.run)
         if run is not None:
             self.runs.leave(run)
 
-    def update(self, caller: ServiceClient, task_id: str) -> None:
-        self._found(caller, task_id)
+    def update(self, client: ServiceClient, task_id: str) -> None:
+        """Check that the task exists. There is nothing to update."""
+        self._find(client, task_id)
 
-    def _found(self, caller: ServiceClient, task_id: str) -> StoredTask:
-        entry = self.ledger.task(task_id, caller.name)
-        if entry is None:
-            raise MCPError(INVALID_PARAMS, "there is no task of that id")
-        return entry
+    def _find(self, client: ServiceClient, task_id: str) -> StoredTask:
+        task = self.call_store.find_task(task_id, client.name)
+        if task is None:
+            raise MCPError(INVALID_PARAMS, "there is no task with that id")
+        return task
 
-    async def _revived(self, caller: ServiceClient, task_id: str, entry: StoredTask) -> SharedRun:
-        """The server that had begun it is gone; what that one left is gone on with."""
-        run = self.runs.revive(caller, entry.run)
+    async def _resume(self, client: ServiceClient, task_id: str, task: StoredTask) -> SharedRun:
+        """Continue a run that was interrupted, for example because its server stopped."""
+        run = self.runs.resume(client, task.run)
         await run.accepted.wait()
-        if run.entry is not None and run.entry != entry.run.id:
-            self.ledger.follow(task_id, run.entry)
+        if run.stored_id is not None and run.stored_id != task.run.id:
+            self.call_store.set_task_run(task_id, run.stored_id)
         return run
 
 
-def offer_tasks(server: Server[Any]) -> None:
-    """Let a server advertise the extension and answer its methods."""
+def add_task_handlers(server: Server[ServerState]) -> None:
+    """Make a server advertise the extension and handle its methods."""
 
-    async def get(context: Context, params: TaskParams) -> TaskTold:
-        _refuse_the_unready(context, params)
-        return await _tasks_of(context).get(request_context_of(context.request).caller, params.task_id)
+    async def get(context: Context, params: TaskParams) -> TaskState:
+        _check_request(context, params)
+        client = request_context_of(context.request).client
+        return await context.lifespan_context.tasks.get(client, params.task_id)
 
     async def cancel(context: Context, params: TaskParams) -> EmptyResult:
-        _refuse_the_unready(context, params)
-        _tasks_of(context).cancel(request_context_of(context.request).caller, params.task_id)
+        _check_request(context, params)
+        context.lifespan_context.tasks.cancel(request_context_of(context.request).client, params.task_id)
         return EmptyResult()
 
     async def update(context: Context, params: TaskParams) -> EmptyResult:
-        _refuse_the_unready(context, params)
-        _tasks_of(context).update(request_context_of(context.request).caller, params.task_id)
+        _check_request(context, params)
+        context.lifespan_context.tasks.update(request_context_of(context.request).client, params.task_id)
         return EmptyResult()
 
     server.extensions[EXTENSION] = {}
@@ -148,64 +147,58 @@ def offer_tasks(server: Server[Any]) -> None:
     server.add_request_handler("tasks/update", TaskParams, update)
 
 
-def _tasks_of(context: Context) -> Tasks:
-    tasks = context.lifespan_context.tasks
-    assert isinstance(tasks, Tasks)
-    return tasks
-
-
-def speaks_tasks(context: Context) -> bool:
-    """Whether this request says that a task may be the answer to it."""
+def accepts_tasks(context: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client of this request declared that it supports tasks."""
     capabilities = context.session.client_capabilities
     declared = (capabilities.extensions if capabilities else None) or {}
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS and EXTENSION in declared
 
 
-def _refuse_the_unready(context: Context, params: TaskParams) -> None:
-    if not speaks_tasks(context):
+def _check_request(context: Context, params: TaskParams) -> None:
+    if not accepts_tasks(context):
         needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
         raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, f"this needs the extension {EXTENSION}", needed)
     headers = getattr(context.request, "headers", {})
     if headers.get(NAME_HEADER, params.task_id) != params.task_id:
-        raise MCPError(HEADER_MISMATCH, f"the header {NAME_HEADER} does not match the task's id")
+        raise MCPError(HEADER_MISMATCH, f"the header {NAME_HEADER} does not match the task id")
 
 
-def _ended(task_id: str, entry: StoredTask, outcome: CallOutcome) -> TaskTold:
-    error = broken(outcome)
+def _build_final_state(task_id: str, task: StoredTask, outcome: CallOutcome) -> TaskState:
+    error = outcome.to_internal_error()
     if error is not None:
-        wrong = error.model_dump(by_alias=True, exclude_none=True)
-        return _told("complete", task_id, entry, "failed", outcome.told, error=wrong)
-    result = told(outcome).model_dump(mode="json", by_alias=True, exclude_none=True)
-    return _told("complete", task_id, entry, "completed", None, result=result)
+        details = error.model_dump(by_alias=True, exclude_none=True)
+        return _build_state("complete", task_id, task, "failed", outcome.text, error=details)
+    result = outcome.to_tool_result().model_dump(mode="json", by_alias=True, exclude_none=True)
+    return _build_state("complete", task_id, task, "completed", None, result=result)
 
 
-def _told(
+def _build_state(
     kind: Literal["task", "complete"],
     task_id: str,
-    entry: StoredTask,
+    task: StoredTask,
     status: Status,
     message: str | None,
     result: dict[str, Any] | None = None,
     error: dict[str, Any] | None = None,
-) -> TaskTold:
-    return TaskTold(
+) -> TaskState:
+    return TaskState(
         result_type=kind,
         task_id=task_id,
         status=status,
         status_message=one_line(message, 300) if message else None,
-        created_at=_iso(entry.began),
-        last_updated_at=_iso(max(entry.began, entry.run.at, entry.cancelled or 0.0)),
-        ttl_ms=round(entry.seconds * 1000),
+        created_at=_to_iso(task.began),
+        last_updated_at=_to_iso(max(task.began, task.run.at, task.cancelled or 0.0)),
+        ttl_ms=round(task.seconds * 1000),
         result=result,
         error=error,
     )
 
 
-def _doing(run: SharedRun) -> str:
+def _describe_progress(run: SharedRun) -> str:
     if run.latest is not None:
         return format_progress(run.latest)
-    return f"waiting for a place [trace {run.trace_id}]" if run.trace_id else "waiting for a place"
+    return f"in the queue [trace {run.trace_id}]" if run.trace_id else "in the queue"
 
 
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _to_iso(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

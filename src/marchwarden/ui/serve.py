@@ -6,7 +6,7 @@ from typing import Final
 
 import anyio
 
-from marchwarden.mcp.asgi import listening, serve_application
+from marchwarden.mcp.asgi import open_listener, serve_application
 from marchwarden.ui.app import application
 from marchwarden.ui.auth import TOKEN, Guard
 from marchwarden.ui.dependencies import UiDependencies
@@ -21,7 +21,7 @@ async def serve_page(house: UiDependencies, port: int, announce: Callable[[str],
     Returns how many questions were under way then; their traces are as far as they came, and can be resumed.
     """
     token = secrets.token_urlsafe(32)
-    with listening(HOST, port) as listener:
+    with open_listener(HOST, port) as listener:
         bound = listener.getsockname()[1]
         async with anyio.create_task_group() as runs:
             desk = JobQueue(runs)
@@ -29,8 +29,8 @@ async def serve_page(house: UiDependencies, port: int, announce: Callable[[str],
                 await serve_application(
                     Guard(application(house, desk), token, bound),
                     listener,
-                    there=lambda: announce(f"http://{HOST}:{bound}/?{TOKEN}={token}"),
-                    leaving=desk.close,
+                    on_ready=lambda: announce(f"http://{HOST}:{bound}/?{TOKEN}={token}"),
+                    on_stop=desk.close,
                 )
             finally:
                 left = len(desk.under_way())

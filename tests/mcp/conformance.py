@@ -14,7 +14,7 @@ from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
 from marchwarden.errors import ResearcherUnavailable
 from marchwarden.mcp.server import McpServer
 from marchwarden.mcp.service import Service
-from marchwarden.mcp.tasks import EXTENSION, speaks_tasks
+from marchwarden.mcp.tasks import EXTENSION, accepts_tasks
 from marchwarden.protocols import ProgressSink, ignore_progress
 from tests.mcp.scripted import STEPS, result, server_of
 
@@ -55,7 +55,7 @@ async def translated(ctx: Context, call_next: CallNext) -> HandlerResult:
             return _said(f"Hello, {arguments['name']}!")
         case "confirm_delete":
             return _said("a researcher never asks its caller back")
-        case "failing_job" if not speaks_tasks(ctx):
+        case "failing_job" if not accepts_tasks(ctx):
             needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "only as a task", needed)
         case "test_tool_with_task" if "inputResponses" not in ctx.params:
@@ -68,7 +68,7 @@ async def translated(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 def conforming(folder: Path) -> McpServer:
-    server = server_of(Toolbox(), Service(ledger=folder / "calls.sqlite"))
+    server = server_of(Toolbox(), Service(call_store_path=folder / "calls.sqlite"))
     server.middleware.append(translated)
     return server
 

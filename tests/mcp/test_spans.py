@@ -12,14 +12,14 @@ import pytest
 SERVING = """
 import anyio, os, sys
 from mcp import Client
-from marchwarden.mcp.otel_export import exporting
+from marchwarden.mcp.serve import export_spans
 from tests.mcp.scripted import Answering, server_of
 
 async def ask():
     async with Client(server_of(Answering())) as client:
         assert not (await client.call_tool("research", {"question": "what nobody may read"})).is_error
 
-with exporting(os.environ):
+with export_spans(os.environ):
     anyio.run(ask)
 print("opentelemetry.sdk" in sys.modules)
 """
