@@ -1,6 +1,6 @@
-"""A stdio researcher that behaves as its first argument says. Run as a program, never imported by a test.
+"""A stdio server that behaves as its first argument says. Run as a program, never imported by a test.
 
-MCP is loaded for those who speak it: the others start at once.
+Behaviours that do not need MCP do not load it, so that they start quickly.
 """
 
 import sys
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def shout() -> None:
-    """100 MB in one line, whatever was asked."""
+def send_oversized_line() -> None:
+    """Answer any request with 100 MB in one line."""
     sys.stdin.readline()
     sys.stdout.write('{"jsonrpc": "2.0", "id": 1, "result": {"x": "')
     for _ in range(100):
@@ -19,18 +19,18 @@ def shout() -> None:
     sys.stdout.flush()
 
 
-def speak() -> None:
+def serve_mcp() -> None:
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from tests.mcp.child_servers import SPEAKING  # noqa: PLC0415 - takes a second
+    from tests.mcp.child_servers import SERVERS  # noqa: PLC0415 - takes a second
 
-    SPEAKING[sys.argv[1]]()
+    SERVERS[sys.argv[1]]()
 
 
-MUTE: dict[str, Callable[[], None]] = {
+WITHOUT_MCP: dict[str, Callable[[], None]] = {
     "dies-at-start": lambda: sys.exit("ModuleNotFoundError: no module named 'sense'"),
     "hangs-at-start": lambda: time.sleep(600),
-    "shouts": shout,
+    "sends-100-mb": send_oversized_line,
 }
 
 if __name__ == "__main__":
-    MUTE.get(sys.argv[1], speak)()
+    WITHOUT_MCP.get(sys.argv[1], serve_mcp)()

@@ -1,4 +1,4 @@
-"""What children that speak MCP do, by name. Imported by tests/mcp/child.py, which is run as a program."""
+"""The MCP servers that tests/mcp/child.py can run, by name."""
 
 import os
 import sys
@@ -13,69 +13,76 @@ from mcp.server import Server
 from marchwarden.contract import ResearchResult
 from marchwarden.mcp.stdio_server import serve_stdio
 from marchwarden.protocols import ProgressSink, ignore_progress
-from tests.mcp.scripted import STEPS, Answering, Endless, foreign, result, server_of
+from tests.mcp.scripted import (
+    STEPS,
+    AnsweringResearcher,
+    EndlessResearcher,
+    result,
+    scripted_server,
+    third_party_server,
+)
 
 
-class DyingMidCall(Answering):
+class ExitingResearcher(AnsweringResearcher):
     async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         await progress(STEPS[0])
-        sys.stderr.write("first trouble\nout of memory in the reading room\n")
+        sys.stderr.write("first error\nout of memory\n")
         sys.stderr.flush()
         os._exit(7)
 
 
-class DeafMidCall(Answering):
+class BlockingResearcher(AnsweringResearcher):
     async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         await progress(STEPS[0])
         time.sleep(600)  # noqa: ASYNC251 - blocks the event loop on purpose
         raise AssertionError
 
 
-def leave_note() -> None:
+def write_note() -> None:
     Path(sys.argv[2]).write_text("stopped", encoding="utf-8")
 
 
-class Noting(Endless):
-    """Leaves a note where the second argument says when it is cancelled."""
+class NotingResearcher(EndlessResearcher):
+    """Writes a file when it is cancelled. The second argument of the program is its path."""
 
     async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         try:
             return await super().research(*args, progress=progress)
         finally:
-            leave_note()
+            write_note()
 
 
-class Printing(Answering):
+class PrintingResearcher(AnsweringResearcher):
     async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
         sys.stdout.write("a stray line on stdout\n")
         sys.stdout.flush()
-        os.write(1, b"and a rude one\n")
+        os.write(1, b"and one past the buffer\n")
         return await super().research(*args, progress=progress)
 
 
-class Telling(Answering):
-    """Answers with what it sees of the environment."""
+class EnvironmentResearcher(AnsweringResearcher):
+    """Answers with two variables of its environment."""
 
     async def research(self, *args: Any, progress: ProgressSink = ignore_progress) -> ResearchResult:
-        return result(f"{os.environ.get('GIVEN_KEY')} {os.environ.get('KEPT_KEY')}")
+        return result(f"{os.environ.get('GIVEN_KEY')} {os.environ.get('PARENT_KEY')}")
 
 
-def garbage_first() -> None:
+def print_before_serving() -> None:
     sys.stdout.write("Welcome to the researcher!\n{]\n[1, 2]\n" + "[" * 100_000 + "\n")
     sys.stdout.flush()
-    serve(server_of(Printing()))
+    serve(scripted_server(PrintingResearcher()))
 
 
 def serve(server: Server[Any]) -> None:
     anyio.run(serve_stdio, server)
 
 
-SPEAKING: dict[str, Callable[[], None]] = {
-    "answers": lambda: serve(server_of(Answering())),
-    "dies-mid-call": lambda: serve(server_of(DyingMidCall())),
-    "hangs-mid-call": lambda: serve(server_of(DeafMidCall())),
-    "never-finishes": lambda: serve(server_of(Noting())),
-    "prints-garbage": garbage_first,
-    "shows-environment": lambda: serve(server_of(Telling())),
-    "lies": lambda: serve(foreign({**result().model_dump(mode="json"), "confidence": "very"})),
+SERVERS: dict[str, Callable[[], None]] = {
+    "answers": lambda: serve(scripted_server(AnsweringResearcher())),
+    "dies-mid-call": lambda: serve(scripted_server(ExitingResearcher())),
+    "hangs-mid-call": lambda: serve(scripted_server(BlockingResearcher())),
+    "never-finishes": lambda: serve(scripted_server(NotingResearcher())),
+    "prints-garbage": print_before_serving,
+    "shows-environment": lambda: serve(scripted_server(EnvironmentResearcher())),
+    "breaks-contract": lambda: serve(third_party_server({**result().model_dump(mode="json"), "confidence": "very"})),
 }

@@ -1,4 +1,4 @@
-"""The tools the conformance suite calls by name, done by a researcher behind our one tool: the tasks are ours."""
+"""A server for the conformance suite: a researcher implements the suite's tools behind our one tool."""
 
 import json
 from dataclasses import replace
@@ -16,13 +16,13 @@ from marchwarden.mcp.server import McpServer
 from marchwarden.mcp.service import Service
 from marchwarden.mcp.tasks import EXTENSION, accepts_tasks
 from marchwarden.protocols import ProgressSink, ignore_progress
-from tests.mcp.scripted import STEPS, result, server_of
+from tests.mcp.scripted import STEPS, result, scripted_server
 
 Context = ServerRequestContext[Any, Any]
 
 
-class Toolbox:
-    """Does what a tool of the suite does: its question is the tool's name and arguments."""
+class SuiteResearcher:
+    """Does what a tool of the suite does. The question is the name and the arguments of the tool, as JSON."""
 
     async def research(
         self,
@@ -35,49 +35,49 @@ class Toolbox:
     ) -> ResearchResult:
         await progress(STEPS[0])
         tool, arguments = json.loads(question)
-        # Long enough to be a task: what has ended before the reply is answered at once.
+        # Long enough to become a task: a run that ends before the reply is answered immediately.
         await anyio.sleep(arguments.get("seconds", 0.5))
         match tool:
             case "failing_job":
                 raise ResearcherUnavailable("this job always fails")
             case "protocol_error_job":
-                raise RuntimeError("a bug of the server")
+                raise RuntimeError("a bug in the server")
         return result(f"{tool} {arguments}")
 
 
-async def translated(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """A call of one of the suite's tools as a call of `research`; those that do no work are answered here."""
+async def translate_call(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Turn a call of a suite tool into a call of `research`. Tools that do no work are answered here."""
     if ctx.method != "tools/call" or ctx.params is None:
         return await call_next(ctx)
     name, arguments = ctx.params["name"], ctx.params.get("arguments", {})
     match name:
         case "greet":
-            return _said(f"Hello, {arguments['name']}!")
+            return _text_reply(f"Hello, {arguments['name']}!")
         case "confirm_delete":
-            return _said("a researcher never asks its caller back")
+            return _text_reply("a researcher never asks its client")
         case "failing_job" if not accepts_tasks(ctx):
             needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "only as a task", needed)
         case "test_tool_with_task" if "inputResponses" not in ctx.params:
-            return _asking()
+            return _input_request()
         case "test_tool_with_task":
             arguments = ctx.params["inputResponses"]["user_name"]["content"]
-    asked = {"name": "research", "arguments": {"question": json.dumps([name, arguments])}}
+    params = {"name": "research", "arguments": {"question": json.dumps([name, arguments])}}
     meta = {"_meta": ctx.params["_meta"]} if "_meta" in ctx.params else {}
-    return await call_next(replace(ctx, params={**asked, **meta}))
+    return await call_next(replace(ctx, params={**params, **meta}))
 
 
-def conforming(folder: Path) -> McpServer:
-    server = server_of(Toolbox(), Service(call_store_path=folder / "calls.sqlite"))
-    server.middleware.append(translated)
+def conformance_server(folder: Path) -> McpServer:
+    server = scripted_server(SuiteResearcher(), Service(call_store_path=folder / "calls.sqlite"))
+    server.middleware.append(translate_call)
     return server
 
 
-def _said(text: str) -> dict[str, Any]:
+def _text_reply(text: str) -> dict[str, Any]:
     return {"resultType": "complete", "content": [{"type": "text", "text": text}]}
 
 
-def _asking() -> dict[str, Any]:
+def _input_request() -> dict[str, Any]:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     params = {"mode": "form", "message": "Who are you?", "requestedSchema": schema}
     return {

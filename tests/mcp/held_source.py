@@ -1,4 +1,4 @@
-"""Real investigations that stand still where a test wants them to, served so that they can be found again."""
+"""Servers with a real investigator whose fetches wait until the test releases them."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,9 +21,9 @@ from tests.world.memory import MemorySource
 
 @dataclass
 class HeldSource(MemorySource):
-    """Searches at once; fetches stand still until `release` is set.
+    """Searches return immediately, fetches wait until `release` is set.
 
-    `reached` says that one does, `stopped` that none does any more.
+    `reached` is set when the first fetch waits, `stopped` when no fetch waits any more.
     """
 
     reached: anyio.Event = field(default_factory=anyio.Event)
@@ -47,19 +47,20 @@ class HeldSource(MemorySource):
         return [call for call in self.calls if call.startswith("search")]
 
 
-def house(*callers: ServiceClient, **terms: Any) -> ServiceConfig:
-    return ServiceConfig(ServiceLimits(**terms), ClientRegistry(callers))
+def make_config(*clients: ServiceClient, **limits: Any) -> ServiceConfig:
+    return ServiceConfig(ServiceLimits(**limits), ClientRegistry(clients))
 
 
-def served(folder: Path, source: MemorySource, terms: ServiceConfig | None = None) -> McpServer:
-    """An investigator whose calls are noted on disk, as those of a server at an address are."""
-    service = Service(terms, folder / "calls.sqlite")
+def held_server(folder: Path, source: MemorySource, config: ServiceConfig | None = None) -> McpServer:
+    """A server that stores its calls on disk, as HTTP servers do."""
+    service = Service(config, folder / "calls.sqlite")
     investigator = an_investigator(folder, source=source)
     return build_server(investigator, name="memory", purpose="Knows a bridge.", store=Store(folder), service=service)
 
 
 @asynccontextmanager
-async def at_an_address(server: McpServer) -> AsyncIterator[str]:
+async def http_url(server: McpServer) -> AsyncIterator[str]:
+    """Serve over HTTP on a free port and yield the URL."""
     announced, urls = anyio.create_memory_object_stream[str](1)
     with announced, urls:
         async with anyio.create_task_group() as tasks:

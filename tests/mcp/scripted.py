@@ -1,4 +1,4 @@
-"""Researchers that do what a test says, and ways to serve them."""
+"""Test researchers and ways to serve them."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -66,8 +66,8 @@ STEPS = (
 )
 
 
-class Answering:
-    """Tells its steps and answers; remembers what it was asked."""
+class AnsweringResearcher:
+    """Reports its steps, then answers. Remembers its requests in `asked`."""
 
     def __init__(self, answer: ResearchResult | None = None, steps: tuple[Progress, ...] = STEPS) -> None:
         self.answer = answer or result()
@@ -89,8 +89,8 @@ class Answering:
         return self.answer
 
 
-class Endless:
-    """Never finishes by itself: spends until it is cancelled, and says when that was."""
+class EndlessResearcher:
+    """Runs until it is cancelled, then sets `stopped`."""
 
     def __init__(self) -> None:
         self.started = anyio.Event()
@@ -114,7 +114,7 @@ class Endless:
         raise AssertionError
 
 
-class Failing:
+class FailingResearcher:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
@@ -130,8 +130,8 @@ class Failing:
         raise self.error
 
 
-class Shelf:
-    """One run that can be read again."""
+class FakeRunStore:
+    """A store with one run."""
 
     def text(self, trace_id: str) -> str:
         if trace_id != TRACE_ID:
@@ -140,17 +140,17 @@ class Shelf:
 
     def reread(self, trace_id: str) -> RunRecord:
         self.text(trace_id)
-        told = TraceEntry(1, "result", "", "", {"result": result().model_dump(mode="json")}, "")
-        return RunRecord(trace_id, Archive(Path()), None, [told])
+        entry = TraceEntry(1, "result", "", "", {"result": result().model_dump(mode="json")}, "")
+        return RunRecord(trace_id, Archive(Path()), None, [entry])
 
 
-def server_of(researcher: Researcher, service: Service | None = None) -> McpServer:
+def scripted_server(researcher: Researcher, service: Service | None = None) -> McpServer:
     purpose = "Knows about one bridge."
-    return build_server(researcher, name="scripted", purpose=purpose, store=Shelf(), service=service)
+    return build_server(researcher, name="scripted", purpose=purpose, store=FakeRunStore(), service=service)
 
 
-def foreign(structured: object, *, contract: str | None = None, tool: str = "research") -> Server[Any]:
-    """A server written by somebody else."""
+def third_party_server(structured: object, *, contract: str | None = None, tool: str = "research") -> Server[Any]:
+    """A server that does not use our library."""
 
     async def list_tools(_context: object, _params: object) -> ListToolsResult:
         meta = {"marchwarden/contract": contract} if contract else None
@@ -161,7 +161,7 @@ def foreign(structured: object, *, contract: str | None = None, tool: str = "res
     async def call_tool(_context: object, _params: object) -> CallToolResult:
         return CallToolResult(content=[TextContent(text="done")], structured_content=structured)
 
-    return Server("foreign", on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server("third party", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 @asynccontextmanager
@@ -173,12 +173,12 @@ async def serving(
     service: Service | None = None,
     **options: Any,
 ) -> AsyncIterator[str]:
-    """The researcher on a free port of this machine."""
+    """Serve over HTTP on a free port and yield the URL."""
     announced, urls = anyio.create_memory_object_stream[str](1)
     service = service or Service(
         ServiceConfig(registry=ClientRegistry() if token is None else ClientRegistry.with_token(token))
     )
-    server = server_of(researcher, service)
+    server = scripted_server(researcher, service)
     serve = partial(serve_http, server, host, 0, announce=announced.send_nowait, **options)
     with announced, urls:
         async with anyio.create_task_group() as tasks:

@@ -1,4 +1,4 @@
-"""Streamable HTTP: who is let in, who is answered, and that a caller who leaves costs nothing more."""
+"""Streamable HTTP: tokens, host checks, cancellation and shutdown."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ from marchwarden.errors import InvalidInput
 from marchwarden.mcp.clients import ClientRegistry, ServiceConfig
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.service import Service
-from tests.mcp.scripted import TRACE_ID, Answering, Endless, result, server_of, serving
+from tests.mcp.scripted import TRACE_ID, AnsweringResearcher, EndlessResearcher, result, scripted_server, serving
 
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 HANDSHAKE = {
@@ -37,7 +37,7 @@ CALL = {
 }
 
 
-def guarded(token: str) -> Service:
+def service_with_token(token: str) -> Service:
     return Service(ServiceConfig(registry=ClientRegistry.with_token(token)))
 
 
@@ -48,18 +48,18 @@ async def post(url: str, headers: dict[str, str] | None = None, content: bytes |
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_one_tool_answers_over_http_and_the_trace_can_be_read(mode: Any) -> None:
-    async with serving(Answering()) as url, Client(url, mode=mode) as client:
+async def test_tool_and_trace_resource_work_over_http(mode: Any) -> None:
+    async with serving(AnsweringResearcher()) as url, Client(url, mode=mode) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["research"]
         reply = await client.call_tool("research", {"question": "q"})
         assert reply.structured_content == result().model_dump(mode="json")
         assert (await client.read_resource(f"trace://{TRACE_ID}")).contents
 
 
-async def test_without_the_token_everything_is_a_401_that_names_the_scheme() -> None:
-    async with serving(Answering(), token="open sesame") as url:
-        for shown in ({}, {"authorization": "Bearer open"}, {"authorization": "open sesame"}, {"authorization": ""}):
-            refused = await post(url, shown)
+async def test_missing_or_wrong_token_is_a_401() -> None:
+    async with serving(AnsweringResearcher(), token="open sesame") as url:
+        for headers in ({}, {"authorization": "Bearer open"}, {"authorization": "open sesame"}, {"authorization": ""}):
+            refused = await post(url, headers)
             assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
         assert (await post(url.removesuffix("/mcp"))).status_code == 401
         assert (await post(url, {"authorization": "bearer open sesame"})).status_code == 200
@@ -78,25 +78,25 @@ async def test_without_the_token_everything_is_a_401_that_names_the_scheme() -> 
         ("attacker.example:{port}", 421),
     ],
 )
-async def test_only_the_exact_hosts_are_answered(host: str, status: int) -> None:
-    async with serving(Answering(), allowed_hosts=["known.example:8000"]) as url:
+async def test_only_exact_host_headers_are_accepted(host: str, status: int) -> None:
+    async with serving(AnsweringResearcher(), allowed_hosts=["known.example:8000"]) as url:
         answer = await post(url, {"host": host.format(port=httpx2.URL(url).port)})
     assert answer.status_code == status
 
 
-async def test_a_page_of_another_origin_is_refused() -> None:
-    async with serving(Answering()) as url:
+async def test_other_origins_are_rejected() -> None:
+    async with serving(AnsweringResearcher()) as url:
         assert (await post(url, {"origin": "http://attacker.example"})).status_code == 403
         assert (await post(url, {"origin": url.removesuffix("/mcp")})).status_code == 200
 
 
-async def test_a_body_too_large_is_refused_before_it_is_read() -> None:
-    async with serving(Answering()) as url:
+async def test_oversized_body_is_rejected() -> None:
+    async with serving(AnsweringResearcher()) as url:
         assert (await post(url, content=b" " * (1 << 18) + b" ")).status_code == 413
 
 
-async def test_a_lone_surrogate_is_refused_and_not_swallowed() -> None:
-    async with serving(Answering()) as url, httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
+async def test_lone_surrogate_is_a_parse_error() -> None:
+    async with serving(AnsweringResearcher()) as url, httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http:
         session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
         body = json.dumps(CALL).replace('"q"', '"\\ud800"')
         refused = await http.post(url, content=body, headers={"mcp-session-id": session})
@@ -105,8 +105,8 @@ async def test_a_lone_surrogate_is_refused_and_not_swallowed() -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_cancelled_call_stops_the_researcher(mode: Any) -> None:
-    researcher = Endless()
+async def test_cancelling_a_call_stops_the_researcher(mode: Any) -> None:
+    researcher = EndlessResearcher()
     async with serving(researcher) as url, Client(url, mode=mode) as client:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.call_tool, "research", {"question": "q"})
@@ -118,8 +118,8 @@ async def test_a_cancelled_call_stops_the_researcher(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mode: Any) -> None:
-    researcher, replies = Endless(), []
+async def test_stopping_server_ends_active_calls_and_tells_their_clients(mode: Any) -> None:
+    researcher, replies = EndlessResearcher(), []
 
     async with httpx2.AsyncClient(trust_env=False) as http, anyio.create_task_group() as tasks:
         async with serving(researcher) as url:
@@ -145,41 +145,41 @@ async def test_a_server_that_stops_ends_the_work_in_hand_and_tells_the_caller(mo
         ("0.0.0.0", "t", "listening on 0.0.0.0 needs the host names clients use"),
     ],
 )
-async def test_an_open_door_is_refused(host: str, token: str, line: str) -> None:
+async def test_public_address_without_token_or_host_names_is_rejected(host: str, token: str, line: str) -> None:
     with pytest.raises(InvalidInput, match=line):
-        await serve_http(server_of(Answering(), guarded(token) if token else None), host, 0)
+        await serve_http(scripted_server(AnsweringResearcher(), service_with_token(token) if token else None), host, 0)
 
 
-def test_an_empty_token_is_refused() -> None:
+def test_empty_token_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="the token is empty"):
-        guarded(" ")
+        service_with_token(" ")
 
 
-async def test_on_every_address_only_the_named_hosts_are_answered() -> None:
-    async with serving(Answering(), host="0.0.0.0", token="t", allowed_hosts=["known.example:1"]) as url:
-        shown = {"authorization": "Bearer t"}
-        assert (await post(url, {**shown, "host": "attacker.example"})).status_code == 421
-        assert (await post(url, {**shown, "host": "known.example:1"})).status_code == 200
-        assert (await post(url, shown)).status_code == 200
+async def test_wildcard_address_accepts_only_the_named_hosts() -> None:
+    async with serving(AnsweringResearcher(), host="0.0.0.0", token="t", allowed_hosts=["known.example:1"]) as url:
+        token = {"authorization": "Bearer t"}
+        assert (await post(url, {**token, "host": "attacker.example"})).status_code == 421
+        assert (await post(url, {**token, "host": "known.example:1"})).status_code == 200
+        assert (await post(url, token)).status_code == 200
 
 
-async def test_a_taken_port_is_one_clear_line() -> None:
+async def test_port_in_use_is_a_clear_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InvalidInput, match=f"cannot listen on 127.0.0.1:{port}: .*in use"):
-            await serve_http(server_of(Answering()), "127.0.0.1", port)
+            await serve_http(scripted_server(AnsweringResearcher()), "127.0.0.1", port)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_the_server_quietly(sent: signal.Signals) -> None:
+async def test_signal_stops_the_server_cleanly(sent: signal.Signals) -> None:
     script = (
         "import anyio, functools\n"
         "from marchwarden.mcp.http_server import serve_http\n"
         "from marchwarden.mcp.clients import ServiceConfig, ServiceLimits\n"
         "from marchwarden.mcp.service import Service\n"
-        "from tests.mcp.scripted import Endless, server_of\n"
+        "from tests.mcp.scripted import EndlessResearcher, scripted_server\n"
         "say = functools.partial(print, flush=True)\n"
-        "server = server_of(Endless(), Service(ServiceConfig(ServiceLimits(drain=0))))\n"
+        "server = scripted_server(EndlessResearcher(), Service(ServiceConfig(ServiceLimits(drain=0))))\n"
         "anyio.run(functools.partial(serve_http, server, '127.0.0.1', 0, announce=say))\n"
     )
     async with await anyio.open_process([sys.executable, "-c", script]) as process:

@@ -1,4 +1,4 @@
-"""What both ends agree on: the progress line a person can read and a client can read back."""
+"""Progress lines, which people read and clients parse."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from marchwarden.text.sanitize import one_line
 
 counts = st.integers(0, 10**9 - 1)
 words = st.text(max_size=200).map(one_line)
-signs = st.builds(
+progress_updates = st.builds(
     Progress,
     trace_id=st.uuids().map(str),
     step=st.sampled_from(["plan", "search", "fetch", "read", "conclude"]),
@@ -23,24 +23,24 @@ signs = st.builds(
 )
 
 
-@given(signs)
-def test_a_sign_of_life_survives_the_wire(sign: Progress) -> None:
-    assert parse_progress(float(sign.tokens_used), float(sign.token_budget), format_progress(sign)) == sign
+@given(progress_updates)
+def test_progress_line_round_trips(update: Progress) -> None:
+    assert parse_progress(float(update.tokens_used), float(update.token_budget), format_progress(update)) == update
 
 
-@given(st.lists(signs, max_size=50))
-def test_the_gauge_always_rises_and_still_tells_the_tokens_of_a_run_that_only_spends(run: list[Progress]) -> None:
-    spending = sorted(run, key=lambda sign: sign.tokens_used)
-    gauge = ProgressCounter()
-    readings = [gauge.next_value(sign) for sign in spending]
-    assert all(earlier < later for earlier, later in pairwise(readings))
-    assert [int(reading) for reading in readings] == [sign.tokens_used for sign in spending]
+@given(st.lists(progress_updates, max_size=50))
+def test_progress_counter_always_increases_and_equals_the_tokens_used(updates: list[Progress]) -> None:
+    spending = sorted(updates, key=lambda update: update.tokens_used)
+    counter = ProgressCounter()
+    values = [counter.next_value(update) for update in spending]
+    assert all(earlier < later for earlier, later in pairwise(values))
+    assert [int(value) for value in values] == [update.tokens_used for update in spending]
 
 
 @given(st.floats(), st.none() | st.floats(), st.none() | st.text())
-def test_whatever_another_server_reports_is_heard_without_an_error(
+def test_any_progress_of_another_server_is_parsed_without_an_error(
     progress: float, total: float | None, message: str | None
 ) -> None:
-    heard = parse_progress(progress, total, message)
-    assert heard.tokens_used >= 0
-    assert heard.message == one_line(heard.message)
+    parsed = parse_progress(progress, total, message)
+    assert parsed.tokens_used >= 0
+    assert parsed.message == one_line(parsed.message)

@@ -1,4 +1,4 @@
-"""Stdio, spoken by hand: only protocol on stdout, every bad line answered, a quiet end."""
+"""The stdio server, with hand-written messages: clean stdout, replies to invalid lines, a clean exit."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ def call(question: str) -> dict[str, Any]:
 
 
 def conversation(behaviour: str, *sent: object) -> list[Any]:
-    """What a child answers to these lines, its input closed behind them only after the last answer."""
+    """Return the answers of a child to these lines. Its stdin is closed after the last answer."""
     lines = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in sent)
     with subprocess.Popen([*CHILD, behaviour], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
@@ -40,7 +40,7 @@ def conversation(behaviour: str, *sent: object) -> list[Any]:
     return answers
 
 
-def test_stdout_carries_only_protocol_whatever_the_researcher_prints() -> None:
+def test_prints_of_the_researcher_do_not_reach_stdout() -> None:
     with subprocess.Popen([*CHILD, "prints-garbage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -54,7 +54,7 @@ def test_stdout_carries_only_protocol_whatever_the_researcher_prints() -> None:
     assert answers[1]["result"]["structuredContent"] == result().model_dump(mode="json")
 
 
-def test_a_line_that_is_no_message_is_answered_and_the_conversation_goes_on() -> None:
+def test_invalid_line_gets_a_parse_error_and_the_session_continues() -> None:
     answers = conversation("answers", HANDSHAKE, "{]", {"jsonrpc": "2.0", "id": 3, "method": "ping"})
     by_id = {answer["id"]: answer for answer in answers}
     assert by_id.keys() == {1, None, 3}
@@ -62,25 +62,25 @@ def test_a_line_that_is_no_message_is_answered_and_the_conversation_goes_on() ->
     assert by_id[3]["result"] == {}
 
 
-def test_a_lone_surrogate_is_refused_in_one_line() -> None:
+def test_lone_surrogate_is_rejected() -> None:
     _, refused = conversation("answers", HANDSHAKE, call("\ud800"))
     assert refused["result"]["isError"]
     assert refused["result"]["content"][0]["text"] == "question must be valid UTF-8 text"
 
 
-def test_a_line_without_end_ends_the_conversation_and_not_the_memory() -> None:
+def test_endless_line_ends_the_session_within_bounded_memory() -> None:
     with subprocess.Popen([*CHILD, "answers"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         out, _ = child.communicate(b"x" * (2 << 20), timeout=120)
     assert (out, child.returncode) == (b"", 0)
 
 
-async def _started(process: Process) -> None:
-    """Until the endless call has told its first step."""
+async def _wait_until_started(process: Process) -> None:
+    """Wait until the call has reported its first step."""
     assert process.stdin is not None
     assert process.stdout is not None
-    asked = call("q")
-    asked["params"]["_meta"] = {"progressToken": 1}
-    await process.stdin.send((json.dumps(HANDSHAKE) + "\n" + json.dumps(asked) + "\n").encode())
+    request = call("q")
+    request["params"]["_meta"] = {"progressToken": 1}
+    await process.stdin.send((json.dumps(HANDSHAKE) + "\n" + json.dumps(request) + "\n").encode())
     answers = BufferedByteReceiveStream(process.stdout)
     for _ in range(2):
         line = await answers.receive_until(b"\n", 1 << 16)
@@ -88,14 +88,14 @@ async def _started(process: Process) -> None:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_stops_the_researcher_and_ends_quietly_though_the_input_stays_open(
+async def test_signal_stops_the_researcher_and_exits_cleanly_with_open_stdin(
     tmp_path: Any, sent: signal.Signals
 ) -> None:
     note = tmp_path / "note"
     with anyio.fail_after(120):
         async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
             assert process.stderr is not None
-            await _started(process)
+            await _wait_until_started(process)
             process.send_signal(sent)
             assert await process.wait() == 0
             with pytest.raises(anyio.EndOfStream):
@@ -103,12 +103,12 @@ async def test_a_signal_stops_the_researcher_and_ends_quietly_though_the_input_s
     assert note.read_text() == "stopped"
 
 
-async def test_a_closed_input_stops_the_researcher(tmp_path: Any) -> None:
+async def test_closed_stdin_stops_the_researcher(tmp_path: Any) -> None:
     note = tmp_path / "note"
     with anyio.fail_after(120):
         async with await anyio.open_process([*CHILD, "never-finishes", str(note)]) as process:
             assert process.stdin is not None
-            await _started(process)
+            await _wait_until_started(process)
             await process.stdin.aclose()
             assert await process.wait() == 0
     assert note.read_text() == "stopped"

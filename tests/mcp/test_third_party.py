@@ -1,7 +1,7 @@
-"""Programs written by others, against a server of ours: the MCP Inspector and the official conformance suite.
+"""Run the MCP Inspector and the official conformance suite against our server.
 
-Both come from the npm registry and are no part of this project. Install them in any folder outside it and name that
-folder in MARCHWARDEN_NODE_TOOLS; without it these tests are skipped.
+Both come from the npm registry and are not part of this project. Install them in a folder outside it and set
+MARCHWARDEN_NODE_TOOLS to that folder. Otherwise these tests are skipped.
 """
 
 import json
@@ -13,9 +13,9 @@ import anyio
 import pytest
 
 from marchwarden.contract import ResearchResult
-from tests.mcp.conformance import conforming
-from tests.mcp.held_source import at_an_address
-from tests.mcp.scripted import CHILD, Answering, result, serving
+from tests.mcp.conformance import conformance_server
+from tests.mcp.held_source import http_url
+from tests.mcp.scripted import CHILD, AnsweringResearcher, result, serving
 
 TOOLS = os.environ.get("MARCHWARDEN_NODE_TOOLS", "")
 INSTALL = (
@@ -23,7 +23,7 @@ INSTALL = (
     '"$PWD/node_modules/.bin:$PATH" npm install @modelcontextprotocol/inspector@2.12.0 '
     "@modelcontextprotocol/conformance@0.2.0-alpha.12`, and set MARCHWARDEN_NODE_TOOLS to that folder"
 )
-# The others call tools, prompts or resources by the names of the suite's own example server.
+# The other scenarios call tools, prompts or resources of the suite's own example server.
 SCENARIOS = (
     "server-initialize",
     "ping",
@@ -32,9 +32,9 @@ SCENARIOS = (
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
 )
-# Of the tasks extension all but `tasks-mrtr-input`, because a researcher never asks its caller back, and
+# All scenarios of the tasks extension except `tasks-mrtr-input`, because a researcher never asks its client, and
 # `tasks-status-notifications`, which the suite itself skips.
-TASKS = (
+TASK_SCENARIOS = (
     "tasks-lifecycle",
     "tasks-capability-negotiation",
     "tasks-wire-fields",
@@ -47,7 +47,7 @@ TASKS = (
 
 
 class Program:
-    """A program of that folder, run at home in a folder of its own."""
+    """A program from that folder, run with `home` as its working and home directory."""
 
     def __init__(self, name: str, home: Path) -> None:
         self.path = Path(TOOLS).resolve() / "node_modules" / ".bin" / name
@@ -65,7 +65,7 @@ class Program:
         return finished.stdout.decode()
 
 
-# Skipping happens in fixtures, before any server runs: raised inside a task group it would not look like a skip.
+# Skip in fixtures, before a server runs: inside a task group, pytest would not recognise the skip.
 @pytest.fixture
 def inspector(tmp_path: Path) -> Program:
     return Program("mcp-inspector", tmp_path)
@@ -76,46 +76,44 @@ def conformance(tmp_path: Path) -> Program:
     return Program("conformance", tmp_path)
 
 
-async def inspected(inspector: Program, *arguments: str) -> Any:
+async def inspect(inspector: Program, *arguments: str) -> Any:
     return json.loads(await inspector.output("--cli", *arguments))
 
 
-async def test_the_inspector_sees_one_tool_and_gets_a_structured_answer_over_http(inspector: Program) -> None:
-    asked = ("--method", "tools/call", "--tool-name", "research", "--tool-arg", "question=When did the bridge open?")
-    async with serving(Answering()) as url:
-        listed = await inspected(inspector, url, "--transport", "http", "--method", "tools/list")
-        reply = await inspected(inspector, url, "--transport", "http", *asked)
+async def test_inspector_lists_and_calls_the_tool_over_http(inspector: Program) -> None:
+    call = ("--method", "tools/call", "--tool-name", "research", "--tool-arg", "question=When did the bridge open?")
+    async with serving(AnsweringResearcher()) as url:
+        listed = await inspect(inspector, url, "--transport", "http", "--method", "tools/list")
+        reply = await inspect(inspector, url, "--transport", "http", *call)
     assert [tool["name"] for tool in listed["tools"]] == ["research"]
     assert listed["tools"][0]["_meta"] == {"marchwarden/contract": "v1"}
     assert ResearchResult.model_validate_json(json.dumps(reply["structuredContent"]), strict=True) == result()
 
 
-async def test_the_inspector_sees_one_tool_and_gets_a_structured_answer_over_stdio(inspector: Program) -> None:
+async def test_inspector_lists_and_calls_the_tool_over_stdio(inspector: Program) -> None:
     child = (*CHILD, "answers")
-    listed = await inspected(inspector, *child, "--method", "tools/list")
-    asked = ("--method", "tools/call", "--tool-name", "research", "--tool-arg", "question=When?")
-    reply = await inspected(inspector, *child, *asked)
+    listed = await inspect(inspector, *child, "--method", "tools/list")
+    call = ("--method", "tools/call", "--tool-name", "research", "--tool-arg", "question=When?")
+    reply = await inspect(inspector, *child, *call)
     assert [tool["name"] for tool in listed["tools"]] == ["research"]
     assert ResearchResult.model_validate_json(json.dumps(reply["structuredContent"]), strict=True) == result()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-async def test_the_conformance_suite_passes_what_applies_to_a_server_of_one_tool(
-    conformance: Program, scenario: str
-) -> None:
-    async with serving(Answering()) as url:
-        told = await conformance.output("server", "--url", url, "--scenario", scenario)
-    assert " 0 failed" in told
-    assert "Passed: 0/" not in told
+async def test_conformance_suite_passes_for_a_server_with_one_tool(conformance: Program, scenario: str) -> None:
+    async with serving(AnsweringResearcher()) as url:
+        output = await conformance.output("server", "--url", url, "--scenario", scenario)
+    assert " 0 failed" in output
+    assert "Passed: 0/" not in output
 
 
-@pytest.mark.parametrize("scenario", TASKS)
-async def test_the_conformance_suite_passes_the_tasks_extension(
+@pytest.mark.parametrize("scenario", TASK_SCENARIOS)
+async def test_conformance_suite_passes_for_the_tasks_extension(
     conformance: Program, scenario: str, tmp_path: Path
 ) -> None:
     if scenario not in conformance.path.read_text(encoding="utf-8"):
         pytest.skip(f"this conformance suite has no {scenario}; {INSTALL}")
-    async with at_an_address(conforming(tmp_path)) as url:
-        told = await conformance.output("server", "--url", url, "--scenario", scenario)
-    assert " 0 failed" in told
-    assert "Passed: 0/" not in told
+    async with http_url(conformance_server(tmp_path)) as url:
+        output = await conformance.output("server", "--url", url, "--scenario", scenario)
+    assert " 0 failed" in output
+    assert "Passed: 0/" not in output

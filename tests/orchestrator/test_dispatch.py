@@ -13,8 +13,8 @@ from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.protocols import Progress
 from marchwarden.storage.store import Store
-from tests.mcp.scripted import foreign
 from tests.mcp.scripted import result as a_result
+from tests.mcp.scripted import third_party_server
 from tests.orchestrator.researchers import (
     QUESTION,
     SPAN,
@@ -72,9 +72,9 @@ async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_pa
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        (foreign({"answer": "yes"}), "its answer breaks the contract"),
-        (foreign(a_result().model_dump(mode="json"), contract="v9"), "it speaks contract v9, not v1"),
-        (foreign({}, tool="search"), "it lists no tool"),
+        (third_party_server({"answer": "yes"}), "its answer breaks the contract"),
+        (third_party_server(a_result().model_dump(mode="json"), contract="v9"), "it speaks contract v9, not v1"),
+        (third_party_server({}, tool="search"), "it lists no tool"),
     ],
 )
 async def test_a_contract_violation_becomes_a_gap_and_the_others_continue(tmp_path, server, said: str):
