@@ -31,40 +31,40 @@ OTLP_VARIABLES: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OT
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """The options of a `serve` command. Without an address the server uses stdio. `described` is a service file."""
+    """The options of a `serve` command. Without an address the server uses stdio."""
 
     address: str | None = None
     token_env: str | None = None
-    described: str | None = None
-    hosts: Sequence[str] = ()
+    service_file: str | None = None
+    allowed_hosts: Sequence[str] = ()
 
     def service(self, settings: Settings) -> Service:
         """Build the service: no token, one token for all clients, or a file with the token of each client."""
         if self.address is None:
-            if self.described is not None:
+            if self.service_file is not None:
                 raise InvalidInput("--service needs a server with an address: add --http HOST:PORT")
             return Service()
         token = settings.secret(self.token_env)
-        if token is not None and self.described is not None:
+        if token is not None and self.service_file is not None:
             raise InvalidInput("the service file names the token of each client: remove --token-env")
-        if self.described is not None:
-            config = ServiceConfig.load(Path(self.described), settings.environ)
+        if self.service_file is not None:
+            config = ServiceConfig.load(Path(self.service_file), settings.environ)
         else:
             config = ServiceConfig(registry=ClientRegistry() if token is None else ClientRegistry.with_token(token))
         return Service(config, Store.at(settings.trace_dir, settings.environ).folder / CALL_STORE_FILE)
 
 
 def serve(
-    researcher: Researcher, store: ReadableRuns, *, name: str, purpose: str, stand: ServeOptions, settings: Settings
+    researcher: Researcher, store: ReadableRuns, *, name: str, purpose: str, options: ServeOptions, settings: Settings
 ) -> None:
     """Serve on stdio, or at `HOST:PORT`. The URL is printed to stderr when the server accepts connections."""
-    server = build_server(researcher, name=name, purpose=purpose, store=store, service=stand.service(settings))
-    if stand.address is None:
+    server = build_server(researcher, name=name, purpose=purpose, store=store, service=options.service(settings))
+    if options.address is None:
         anyio.run(serve_stdio, server)
         return
-    host, port = _parse_address(stand.address)
+    host, port = _parse_address(options.address)
     with export_spans(settings.environ):
-        anyio.run(partial(serve_http, server, host, port, allowed_hosts=stand.hosts, announce=_announce))
+        anyio.run(partial(serve_http, server, host, port, allowed_hosts=options.allowed_hosts, announce=_announce))
 
 
 def _parse_address(address: str) -> tuple[str, int]:

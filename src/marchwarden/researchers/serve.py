@@ -17,13 +17,15 @@ Command = TypeVar("Command", bound=Callable[..., object])
 _SERVE_OPTIONS: Final = (
     click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP there instead of stdio."),
     click.option("--token-env", metavar="VAR", help="Variable with the bearer token that HTTP clients must send."),
-    click.option("--service", "described", metavar="FILE", help="TOML file with the HTTP clients and their limits."),
-    click.option("--allow-host", "hosts", multiple=True, metavar="HOST", help="Host header to accept; repeatable."),
+    click.option("--service", "service_file", metavar="FILE", help="TOML file with the HTTP clients and their limits."),
+    click.option(
+        "--allow-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host header to accept; repeatable."
+    ),
 )
 
 
 def serve_options(command: Command) -> Command:
-    """Add the options that every server has: `address`, `token_env`, `described`, `hosts`."""
+    """Add the options that every server has: `address`, `token_env`, `service_file`, `allowed_hosts`."""
     for option in reversed(_SERVE_OPTIONS):
         command = option(command)
     return command
@@ -60,7 +62,7 @@ def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOption
     set_up(settings.environ)
     store, mind = Store.at(settings.trace_dir, settings.environ), select_mind(None, settings.environ)
     researcher = spec.build(inputs, BuildContext(settings, store, mind))
-    serve(researcher, researcher.store, name=spec.kind, purpose=spec.purpose, stand=options, settings=settings)
+    serve(researcher, researcher.store, name=spec.kind, purpose=spec.purpose, options=options, settings=settings)
 
 
 def _input_option(option: InputOption) -> click.Option:

@@ -51,8 +51,8 @@ def serve_pi(
     researchers: tuple[str, ...],
     address: str | None,
     token_env: str | None,
-    described: str | None,
-    hosts: tuple[str, ...],
+    service_file: str | None,
+    allowed_hosts: tuple[str, ...],
 ) -> None:
     """Serve the PI over MCP: one tool that asks several researchers.
 
@@ -66,6 +66,6 @@ def serve_pi(
     from marchwarden.storage.store import Store
 
     researcher = Selection(researchers, inputs).researcher(settings, settings.trace_dir, in_process=True)
-    stand = ServeOptions(address, token_env, described, hosts)
     store = Store.at(settings.trace_dir, settings.environ)
-    serve_mcp(researcher, store, name=NAME, purpose=PURPOSE, stand=stand, settings=settings)
+    mcp_options = ServeOptions(address, token_env, service_file, allowed_hosts)
+    serve_mcp(researcher, store, name=NAME, purpose=PURPOSE, options=mcp_options, settings=settings)
