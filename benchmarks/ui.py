@@ -16,7 +16,7 @@ import httpx2
 from marchwarden.audit.prices import Prices
 from marchwarden.audit.replay import rebuild_offline
 from marchwarden.storage.store import Store
-from marchwarden.ui.app import application
+from marchwarden.ui.app import create_app
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
 from tests.investigating import an_investigator
@@ -42,11 +42,11 @@ async def open_client(folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
         Store(folder),
         Prices.load(folder / "prices.toml"),
         build=lambda _form: an_investigator(folder),
-        again=lambda _header: an_investigator(folder),
-        rebuild=rebuild_offline,
+        build_from_trace=lambda _header: an_investigator(folder),
+        rebuild_offline=rebuild_offline,
     )
     async with anyio.create_task_group() as runs:
-        transport = httpx2.ASGITransport(app=application(dependencies, JobQueue(runs)))
+        transport = httpx2.ASGITransport(app=create_app(dependencies, JobQueue(runs)))
         async with httpx2.AsyncClient(transport=transport, base_url="http://page") as http:
             yield http
         runs.cancel_scope.cancel()

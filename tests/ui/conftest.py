@@ -1,4 +1,4 @@
-"""One browser for the tests of a module, and the page open in it, over the researchers the command has."""
+"""Fixtures: one browser per test module, and the page of `marchwarden ui` opened in it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 
 from marchwarden.cli.commands.ui import ui_dependencies
 from marchwarden.settings import Settings
-from tests.ui.deployments import served
-from tests.ui.driving import a_library
 from tests.ui.tab import Tab
+from tests.ui.ui_server import serve_in_thread
+from tests.ui.user_actions import make_library
 
 
 @pytest.fixture(scope="module")
@@ -20,26 +20,26 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    return a_library(tmp_path)
+    return make_library(tmp_path)
 
 
 @pytest.fixture
 def address(home: Path) -> Iterator[str]:
     settings = Settings.from_environ({"MARCHWARDEN_HOME": str(home / "home")})
-    with served(ui_dependencies(settings, settings.trace_dir)) as there:
-        yield there
+    with serve_in_thread(ui_dependencies(settings, settings.trace_dir)) as url:
+        yield url
 
 
 @pytest.fixture
 def page(tab: Tab, address: str) -> Iterator[str]:
-    """The page, open; its address without the secret. Whatever a test does there, the browser has nothing to say."""
+    """Open the page and yield its URL without the secret. The browser must log nothing during the test."""
     tab.resize(1280)
     tab.emulate(prefers_color_scheme="light")
     tab.events.clear()
     tab.visit(address)
     assert tab.evaluate("location.pathname + location.search") == "/"
     yield address.partition("/?")[0]
-    said = tab.complaints()
-    # Left before its server goes: a stream that ends would be tried again.
+    logged = tab.console_messages()
+    # Leave the page before its server stops: otherwise it would try to reconnect to the event stream.
     tab.visit("about:blank")
-    assert said == []
+    assert logged == []

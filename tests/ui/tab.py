@@ -1,4 +1,4 @@
-"""A tab that walks through the page: goes to addresses, and waits for what comes after a click, wherever that leads."""
+"""A browser tab that visits URLs and waits for conditions, also across page loads."""
 
 import base64
 import json
@@ -7,56 +7,65 @@ from pathlib import Path
 from typing import Any
 
 from tests.reports.browser import Browser
-from tests.ui.deployments import PATIENT
+from tests.ui.ui_server import TIMEOUT_SEC
 
-COMPLAINTS = {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"}
+CONSOLE_EVENTS = {
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+    "Log.entryAdded",
+    "Page.javascriptDialogOpening",
+}
 
 
 class Tab(Browser):
     def visit(self, address: str) -> None:
-        """Go there; returns when that very page has loaded. One that was leaving by itself may win the first time."""
+        """Load the URL and wait for it. Retries if the current page navigates away by itself at the same time."""
         self.call("Page.setLifecycleEventsEnabled", enabled=True)
-        end = time.monotonic() + PATIENT
-        while not self._went(address):
+        end = time.monotonic() + TIMEOUT_SEC
+        while not self._try_to_load(address):
             assert time.monotonic() < end, f"{address} does not open"
 
-    def _went(self, address: str) -> bool:
-        known, end = len(self.events), time.monotonic() + PATIENT
+    def _try_to_load(self, address: str) -> bool:
+        seen, end = len(self.events), time.monotonic() + TIMEOUT_SEC
         loader = self.call("Page.navigate", url=address).get("loaderId")
         while time.monotonic() < end:
-            for event in self.events[known:]:
-                told = event["params"]
-                if event["method"] == "Page.lifecycleEvent" and told["name"] == "load" and told["loaderId"] == loader:
+            for event in self.events[seen:]:
+                params = event["params"]
+                if (
+                    event["method"] == "Page.lifecycleEvent"
+                    and params["name"] == "load"
+                    and params["loaderId"] == loader
+                ):
                     return True
-                if event["method"] == "Page.frameNavigated" and _is_other(told["frame"], loader):
+                if event["method"] == "Page.frameNavigated" and _is_other(params["frame"], loader):
                     return False
-            known = len(self.events)
+            seen = len(self.events)
             self._next()
         return False
 
-    def becomes(self, expression: str) -> bool:
-        """Whether it becomes true, even if the page is left for another one meanwhile."""
-        end = time.monotonic() + PATIENT
-        looking = f"new Promise(done => setTimeout(() => done(Boolean({expression})), 20))"
+    def wait_until(self, expression: str) -> bool:
+        """Return whether the expression becomes true, even if another page loads in the meantime."""
+        end = time.monotonic() + TIMEOUT_SEC
+        check = f"new Promise(done => setTimeout(() => done(Boolean({expression})), 20))"
         while time.monotonic() < end:
             try:
-                if self.evaluate(looking):
+                if self.evaluate(check):
                     return True
             except AssertionError:
-                # The page it was asked of is gone, or the next one is not there yet: ask again.
+                # The page has just been replaced: try again.
                 continue
         return False
 
-    def rest_a_while(self) -> None:
-        """Until fonts are there and nothing moves any more."""
+    def wait_until_still(self) -> None:
+        """Wait until fonts are loaded and animations have ended."""
         moving = "document.getAnimations().filter(a => a.effect.getTiming().iterations !== Infinity)"
         self.evaluate(f"Promise.all([document.fonts.ready, ...{moving}.map(a => a.finished)]).then(() => 1)")
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
-    def complaints(self) -> list[str]:
-        return [json.dumps(event)[:400] for event in self.events if event["method"] in COMPLAINTS]
+    def console_messages(self) -> list[str]:
+        return [json.dumps(event)[:400] for event in self.events if event["method"] in CONSOLE_EVENTS]
 
-    def picture(self, path: Path) -> None:
+    def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 

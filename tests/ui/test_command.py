@@ -1,4 +1,4 @@
-"""`marchwarden ui` as a person starts it: an address that works, and a Ctrl-C that ends it and says what was left."""
+"""`marchwarden ui` as a process: it prints a working address and ends on Ctrl-C."""
 
 import re
 import signal
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import bare_environment
-from tests.ui.deployments import PATIENT
+from tests.ui.ui_server import TIMEOUT_SEC
 
 START = (
     "import os; from marchwarden.cli.commands.ui import ui; from marchwarden.settings import Settings;"
@@ -20,7 +20,7 @@ START = (
 )
 
 
-def started(tmp_path: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start_ui(tmp_path: Path, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", START.format(arguments=list(arguments))],
         env={**bare_environment(), "MARCHWARDEN_HOME": str(tmp_path)},
@@ -30,26 +30,26 @@ def started(tmp_path: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_it_prints_an_address_that_lets_in_and_ends_quietly_when_told_to(tmp_path):
-    with started(tmp_path) as process:
+def test_the_printed_address_works_and_ctrl_c_ends_the_command_silently(tmp_path):
+    with start_ui(tmp_path) as process:
         assert process.stdout
         address = process.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", address)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
-        with opener.open(address, timeout=PATIENT) as answer:
-            assert "No API key: the extractive mode is used" in answer.read().decode()
+        with opener.open(address, timeout=TIMEOUT_SEC) as response:
+            assert "No API key: the extractive mode is used" in response.read().decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                address.partition("?")[0], timeout=PATIENT
+                address.partition("?")[0], timeout=TIMEOUT_SEC
             )
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENT)
+        out, err = process.communicate(timeout=TIMEOUT_SEC)
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path):
+def test_a_port_in_use_is_reported_in_one_line(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with started(tmp_path, "--port", str(port)) as process:
-            _, err = process.communicate(timeout=PATIENT)
+        with start_ui(tmp_path, "--port", str(port)) as process:
+            _, err = process.communicate(timeout=TIMEOUT_SEC)
     assert f"cannot listen on 127.0.0.1:{port}" in err and "choose another address or port" in err

@@ -1,15 +1,15 @@
-"""Differences between two results: nothing lost, nothing invented, markers by what they lead to."""
+"""Differences between two results. Markers are compared by the source they refer to."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Citation, ConfidenceFactors, CostMetadata, ResearchResult
-from marchwarden.ui.compare import MOST_TOKENS, Change, Standing, compared, words_changed
+from marchwarden.ui.compare import MAX_TOKENS, Change, SourceState, compare_results, diff_words
 
 WORDS = st.lists(st.sampled_from(["bridge", "1931", "1,5", "don't", " ", "\n\n", "é", "[1]", ".", "𝒳"])).map("".join)
 
 
-def result(answer: str, *cited: tuple[str, str]) -> ResearchResult:
+def make_result(answer: str, *cited: tuple[str, str]) -> ResearchResult:
     return ResearchResult(
         answer=answer,
         citations=tuple(
@@ -32,43 +32,43 @@ def result(answer: str, *cited: tuple[str, str]) -> ResearchResult:
 
 
 @given(WORDS | st.text(), WORDS | st.text())
-def test_what_was_kept_and_removed_is_the_earlier_text_and_what_was_kept_and_added_the_later(before, after):
-    pieces = words_changed(before, after)
-    assert "".join(piece.text for piece in pieces if piece.change is not Change.ADDED) == before
-    assert "".join(piece.text for piece in pieces if piece.change is not Change.REMOVED) == after
-    assert all(piece.text for piece in pieces)
+def test_a_diff_contains_both_texts_completely(before, after):
+    parts = diff_words(before, after)
+    assert "".join(part.text for part in parts if part.change is not Change.ADDED) == before
+    assert "".join(part.text for part in parts if part.change is not Change.REMOVED) == after
+    assert all(part.text for part in parts)
 
 
 @given(WORDS | st.text())
-def test_the_same_text_has_no_changes(text):
-    assert all(piece.change is Change.KEPT for piece in words_changed(text, text))
+def test_identical_texts_have_no_changes(text):
+    assert all(part.change is Change.KEPT for part in diff_words(text, text))
 
 
-def test_a_marker_with_another_number_that_leads_to_the_same_place_is_no_change():
-    before = result("It is long. [1]", ("a", "long"))
-    after = result("It is long. [2]", ("b", "short"), ("a", "long"))
-    found = compared(before, after)
+def test_a_marker_renumbered_for_the_same_source_is_not_a_change():
+    before = make_result("It is long. [1]", ("a", "long"))
+    after = make_result("It is long. [2]", ("b", "short"), ("a", "long"))
+    found = compare_results(before, after)
     assert found.same_answer
-    assert "".join(piece.text for piece in found.answer) == "It is long. [2]"
-    swapped = compared(before, result("It is long. [1]", ("b", "long")))
-    assert [piece.text for piece in swapped.answer if piece.change is Change.REMOVED] == ["[1]"]
+    assert "".join(part.text for part in found.answer) == "It is long. [2]"
+    swapped = compare_results(before, make_result("It is long. [1]", ("b", "long")))
+    assert [part.text for part in swapped.answer if part.change is Change.REMOVED] == ["[1]"]
 
 
-def test_every_source_stands_once_and_in_one_way():
-    before = result("", ("gone", "x"), ("moved", "old"), ("same", "s"), ("same#L3", "t"))
-    after = result("", ("same#L3", "t"), ("same", "s"), ("moved", "new"), ("fresh", "y"))
-    found = compared(before, after)
-    standings = {source.locator: source.standing for source in found.sources}
-    assert standings == {
-        "fresh": Standing.ADDED,
-        "gone": Standing.REMOVED,
-        "moved": Standing.CHANGED,
-        "same": Standing.SAME,
+def test_every_source_is_listed_once_with_its_state():
+    before = make_result("", ("gone", "x"), ("moved", "old"), ("same", "s"), ("same#L3", "t"))
+    after = make_result("", ("same#L3", "t"), ("same", "s"), ("moved", "new"), ("fresh", "y"))
+    found = compare_results(before, after)
+    states = {source.locator: source.state for source in found.sources}
+    assert states == {
+        "fresh": SourceState.ADDED,
+        "gone": SourceState.REMOVED,
+        "moved": SourceState.CHANGED,
+        "same": SourceState.SAME,
     }
     assert len(found.sources) == 4
 
 
-def test_texts_nobody_would_read_word_by_word_are_given_whole():
-    long = "word " * MOST_TOKENS
-    removed, added = words_changed(long, f"{long}!")
+def test_very_long_texts_are_not_compared_word_by_word():
+    long = "word " * MAX_TOKENS
+    removed, added = diff_words(long, f"{long}!")
     assert (removed.change, added.change) == (Change.REMOVED, Change.ADDED)

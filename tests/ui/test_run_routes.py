@@ -1,4 +1,4 @@
-"""What is stored, as the page shows it: lists, proofs, replays, comparisons, costs; and nothing in it acts."""
+"""Stored runs on the page: list, verification, replay, comparison, costs. Their content is escaped."""
 
 import re
 from datetime import UTC, datetime
@@ -13,21 +13,21 @@ from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.payloads import payloads
 from tests.reports.samples import Cited, Told, a_pi_run, written
-from tests.ui.deployments import OTHER, a_house, opened
+from tests.ui.ui_server import OTHER, make_dependencies, open_page
 
 BOARD = Cited("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
 BLOG = Cited("https://blog.example/alder", "It is a lovely bridge.", "A blog")
 
 
-async def run_of(folder: Path, *told: Told) -> list[str]:
-    """Runs written line by line; `written` has a loop of its own, so it is given a thread."""
+async def store_runs(folder: Path, *samples: Told) -> list[str]:
+    """Store sample runs. `written` starts its own event loop, so it needs a thread."""
     store = Store(folder)
-    return [await to_thread.run_sync(written, store, each) for each in told]
+    return [await to_thread.run_sync(written, store, each) for each in samples]
 
 
-async def test_runs_are_listed_latest_first_searched_and_turned_over(tmp_path):
-    await run_of(tmp_path, *(Told(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
-    async with opened(a_house(tmp_path)) as page:
+async def test_runs_are_listed_latest_first_in_pages_and_can_be_searched(tmp_path):
+    await store_runs(tmp_path, *(Told(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
+    async with open_page(make_dependencies(tmp_path)) as page:
         first = await page.get("/runs")
         assert "30 runs, page 1 of 2" in first
         assert first.index("thing 29?") < first.index("thing 28?")
@@ -35,28 +35,28 @@ async def test_runs_are_listed_latest_first_searched_and_turned_over(tmp_path):
         second = await page.get("/runs?page=2")
         assert "thing 4?" in second and "thing 29?" not in second
         assert await page.get("/runs?page=99") == second
-        for odd in ("0", "-1", "x", "9" * 5000):
-            assert "page 1 of 2" in await page.get(f"/runs?page={odd}")
+        for invalid in ("0", "-1", "x", "9" * 5000):
+            assert "page 1 of 2" in await page.get(f"/runs?page={invalid}")
         found = await page.get("/runs?q=ANSWER+17.")
         assert "1 run<" in found and "thing 17?" in found
         assert "30 runs" in await page.get("/runs?q=rivers.example")
-        assert "No run has all of these words." in await page.get("/runs?q=answer+zebra")
+        assert "No run matches this search." in await page.get("/runs?q=answer+zebra")
 
 
-async def test_the_runs_a_pi_had_others_make_are_shown_when_asked_for(tmp_path):
+async def test_sub_runs_of_a_pi_are_shown_on_request(tmp_path):
     pi = await to_thread.run_sync(a_pi_run, Store(tmp_path))
-    async with opened(a_house(tmp_path)) as page:
-        alone = await page.get("/runs")
-        assert "1 run<" in alone and pi in alone
+    async with open_page(make_dependencies(tmp_path)) as page:
+        without_sub_runs = await page.get("/runs")
+        assert "1 run<" in without_sub_runs and pi in without_sub_runs
         assert "3 runs" in await page.get("/runs?all=1")
 
 
-async def test_verify_proves_it_again_and_names_what_fails(tmp_path):
+async def test_verify_shows_passed_and_failed_checks(tmp_path):
     store = Store(tmp_path)
     result = await an_investigator(tmp_path).research(QUESTION)
-    async with opened(a_house(tmp_path)) as page:
-        held = await page.get(f"/runs/{result.trace_id}/verify")
-        assert re.search(r"All \d+ checks hold", held) and "verbatim at" in held
+    async with open_page(make_dependencies(tmp_path)) as page:
+        verified = await page.get(f"/runs/{result.trace_id}/verify")
+        assert re.search(r"quotes? match.* All \d+ checks passed", verified) and "verbatim at" in verified
         body = store.archive.folder / str(result.citations[0].content_hash).removeprefix("sha256:")
         found = [path for path in store.archive.folder.rglob("*") if body.name.endswith(path.name) and path.is_file()]
         found[0].chmod(0o600)
@@ -65,21 +65,21 @@ async def test_verify_proves_it_again_and_names_what_fails(tmp_path):
         assert "failed" in failed and "Not verified" in failed
 
 
-async def test_replay_runs_it_again_with_every_socket_closed(tmp_path):
+async def test_replay_repeats_the_run_offline(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
-    async with opened(a_house(tmp_path)) as page:
+    async with open_page(make_dependencies(tmp_path)) as page:
         assert "Identical:" in await page.get(f"/runs/{result.trace_id}/replay")
-        (invented,) = await run_of(tmp_path, Told("It is. [1]", [BOARD]))
+        (invented,) = await store_runs(tmp_path, Told("It is. [1]", [BOARD]))
         assert "could not be repeated" in await page.get(f"/runs/{invented}/replay")
 
 
-async def test_a_damaged_run_is_shown_with_its_damage_and_not_resumed(tmp_path):
+async def test_a_damaged_run_is_shown_with_its_damage_and_cannot_be_resumed(tmp_path):
     store = Store(tmp_path)
     trace_id = (await an_investigator(tmp_path).research(QUESTION)).trace_id
     path = store.path(trace_id)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"a", b"b", 1), *lines[3:5]]))
-    async with opened(a_house(tmp_path)) as page:
+    async with open_page(make_dependencies(tmp_path)) as page:
         shown = await page.get(f"/runs/{trace_id}")
         assert "line 3: its hash does not fit" in shown and "/resume" not in shown
         assert "no result yet" in await page.get(f"/runs/{trace_id}/verify", 400)
@@ -89,24 +89,24 @@ async def test_a_damaged_run_is_shown_with_its_damage_and_not_resumed(tmp_path):
 @pytest.mark.parametrize(
     "path", ["/runs/{}", "/runs/{}/report", "/runs/{}/verify", "/runs/{}/replay", "/compare?other={}"]
 )
-async def test_a_run_that_is_not_there_is_said_in_one_line(tmp_path, path):
-    async with opened(a_house(tmp_path)) as page:
+async def test_an_unknown_run_is_not_found(tmp_path, path):
+    async with open_page(make_dependencies(tmp_path)) as page:
         for name in ("00000000-0000-0000-0000-000000000000", "..%2f..%2fetc%2fpasswd", "x"):
-            answer = await page.http.get(path.format(name))
-            assert answer.status_code == 404
-            assert "There is no such" in answer.text
+            response = await page.http.get(path.format(name))
+            assert response.status_code == 404
+            assert re.search("<h1>(Run|Page) not found</h1>", response.text)
 
 
-async def test_two_runs_of_a_question_are_compared_in_sources_and_answer(tmp_path):
-    opened_in = "The Alder Bridge was opened in {} by Maud Ferris."
+async def test_two_runs_of_a_question_are_compared_by_answer_and_sources(tmp_path):
+    sentence = "The Alder Bridge was opened in {} by Maud Ferris."
     ferris = Cited("ferris.md", "Maud Ferris was an engineer from Dorn.", "Maud Ferris")
     news = Cited("news.md", "Maud Ferris and her crew opened it.", "News")
     runs = [
-        Told(f"{opened_in.format(year)} [1] [2]", [Cited("bridge.md", opened_in.format(year), "The bridge"), other])
+        Told(f"{sentence.format(year)} [1] [2]", [Cited("bridge.md", sentence.format(year), "The bridge"), other])
         for year, other in ((1931, ferris), (1932, news))
     ]
-    before, after = [await to_thread.run_sync(written, Store(tmp_path), told) for told in runs]
-    async with opened(a_house(tmp_path)) as page:
+    before, after = [await to_thread.run_sync(written, Store(tmp_path), sample) for sample in runs]
+    async with open_page(make_dependencies(tmp_path)) as page:
         assert "Compare (2)" in await page.get(f"/runs/{after}")
         assert "asked 2 times: compare" in await page.get("/runs")
         shown = await page.get(f"/compare?one={before}&other={after}")
@@ -118,36 +118,36 @@ async def test_two_runs_of_a_question_are_compared_in_sources_and_answer(tmp_pat
         assert "<del>1932</del><ins>1931</ins>" in back
 
 
-async def test_a_question_answered_once_has_nothing_to_be_compared_with(tmp_path):
+async def test_a_question_with_one_run_cannot_be_compared(tmp_path):
     one = (await an_investigator(tmp_path).research(QUESTION)).trace_id
     other = (await an_investigator(tmp_path).research(OTHER)).trace_id
-    async with opened(a_house(tmp_path)) as page:
-        assert "answered once" in await page.get(f"/compare?other={one}")
+    async with open_page(make_dependencies(tmp_path)) as page:
+        assert "only one finished run" in await page.get(f"/compare?other={one}")
         assert "Compare (" not in await page.get(f"/runs/{one}")
         assert "two different questions" in await page.get(f"/compare?one={one}&other={other}")
 
 
-async def test_costs_are_plotted_by_day_and_summed_by_model_and_researcher(tmp_path):
-    async with opened(a_house(tmp_path)) as page:
-        assert "Nothing was spent yet" in await page.get("/costs")
+async def test_costs_are_charted_per_day_and_summed_by_model_and_researcher(tmp_path):
+    async with open_page(make_dependencies(tmp_path)) as page:
+        assert "No costs yet" in await page.get("/costs")
         await an_investigator(tmp_path).research(QUESTION)
         shown = await page.get("/costs?days=90")
-        assert shown.count("<svg") == 2 and "Dollars a day" in shown
+        assert shown.count("<svg") == 2 and "Dollars per day" in shown
         assert "extractive-v2" in shown and "memory" in shown
         today = datetime.now(UTC).date()
         assert f"<title>{today.day} {today:%b}: $" in shown
         assert today.isoformat() in shown
 
 
-async def test_the_save_link_gives_the_report_as_one_file(tmp_path):
+async def test_the_save_link_downloads_the_report(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
-    async with opened(a_house(tmp_path)) as page:
+    async with open_page(make_dependencies(tmp_path)) as page:
         shown = await page.get(f"/runs/{result.trace_id}")
         assert f'download="marchwarden-{result.trace_id}.html"' in shown
 
 
-class Seen(HTMLParser):
-    """Which elements and attributes a page really has."""
+class ParsedPage(HTMLParser):
+    """The elements, attributes and links of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class Seen(HTMLParser):
         self.links.update(value or "" for name, value in attrs if name in {"href", "src", "action"})
 
 
-async def test_whatever_a_run_says_is_text_wherever_the_page_shows_it(tmp_path):
+async def test_hostile_content_of_a_run_is_escaped_on_every_page(tmp_path):
     strings = [each for each in payloads(120) if each.strip()]
     hostile = [
         Told(
@@ -177,8 +177,8 @@ async def test_whatever_a_run_says_is_text_wherever_the_page_shows_it(tmp_path):
         )
         for n, each in enumerate(strings[:30])
     ]
-    ids = await run_of(tmp_path, *hostile, *hostile[:1])
-    async with opened(a_house(tmp_path)) as page:
+    ids = await store_runs(tmp_path, *hostile, *hostile[:1])
+    async with open_page(make_dependencies(tmp_path)) as page:
         pages = [
             "/",
             "/runs",
@@ -190,15 +190,15 @@ async def test_whatever_a_run_says_is_text_wherever_the_page_shows_it(tmp_path):
         pages += [f"/runs/{each}{what}" for each in ids[:12] for what in ("", "/verify", "/replay")]
         pages += [f"/?again={each}" for each in ids[:12]]
         for path in pages:
-            seen = Seen(await page.get(path))
-            assert seen.elements <= ALLOWED, path
-            assert seen.scripts == [[("src", "/static/page.js"), ("defer", None)]], path
-            assert not [name for name in seen.attributes if name.startswith("on") or name in {"style", "srcdoc"}]
-            assert all(re.match(r"(/(?!/)|#|https?://|data:,$)", each) for each in seen.links), path
+            parsed = ParsedPage(await page.get(path))
+            assert parsed.elements <= ALLOWED, path
+            assert parsed.scripts == [[("src", "/static/page.js"), ("defer", None)]], path
+            assert not [name for name in parsed.attributes if name.startswith("on") or name in {"style", "srcdoc"}]
+            assert all(re.match(r"(/(?!/)|#|https?://|data:,$)", each) for each in parsed.links), path
         for each in strings[:60]:
-            answer = await page.post("/ask", question=each, budget=each, folders=each)
-            assert Seen(answer.text).elements <= ALLOWED
-            assert Seen((await page.http.get("/runs", params={"q": each})).text).elements <= ALLOWED
+            response = await page.post("/ask", question=each, budget=each, folders=each)
+            assert ParsedPage(response.text).elements <= ALLOWED
+            assert ParsedPage((await page.http.get("/runs", params={"q": each})).text).elements <= ALLOWED
 
 
 ALLOWED = {

@@ -1,6 +1,7 @@
-"""Application: the addresses of the page put together, its two files, and what is said when something is wrong."""
+"""The web application: its routes, static files and error pages."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
 
@@ -16,21 +17,21 @@ from marchwarden.ui.ask_routes import AskRoutes
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
 from marchwarden.ui.run_routes import RunRoutes
-from marchwarden.ui.views.frame import trouble
+from marchwarden.ui.views.frame import error_page
 
 _STATIC: Final[Mapping[str, str]] = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def application(house: UiDependencies, desk: JobQueue) -> Starlette:
-    """The page. Whoever serves it puts the guard in front and closes the desk behind."""
-    shelf = RunCatalog(house.store)
+def create_app(dependencies: UiDependencies, queue: JobQueue) -> Starlette:
+    """Build the application. The caller adds access control and closes the queue."""
+    catalog = RunCatalog(dependencies.store)
     return Starlette(
         routes=[
             Route("/static/{name}", _static),
-            *AskRoutes(house, desk, shelf).routes(),
-            *RunRoutes(house, desk, shelf).routes(),
+            *AskRoutes(dependencies, queue, catalog).routes(),
+            *RunRoutes(dependencies, queue, catalog).routes(),
         ],
-        exception_handlers={HTTPException: _missing, MarchwardenError: _refused, Exception: _broken},
+        exception_handlers={HTTPException: _http_error, MarchwardenError: _known_error, Exception: _internal_error},
     )
 
 
@@ -42,17 +43,18 @@ async def _static(request: Request) -> Response:
     return Response(text, media_type=_STATIC[name])
 
 
-async def _missing(_request: Request, error: Exception) -> Response:
+async def _http_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return HTMLResponse(trouble("There is no such page", error.detail), error.status_code)
+    title = "Page not found" if error.status_code == HTTPStatus.NOT_FOUND else "Request failed"
+    return HTMLResponse(error_page(title, error.detail), error.status_code)
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def _known_error(_request: Request, error: Exception) -> Response:
     if isinstance(error, UnknownTrace):
-        return HTMLResponse(trouble("There is no such run", str(error)), 404)
-    return HTMLResponse(trouble("That cannot be done", str(error)), 400 if isinstance(error, InvalidInput) else 500)
+        return HTMLResponse(error_page("Run not found", str(error)), 404)
+    return HTMLResponse(error_page("Request failed", str(error)), 400 if isinstance(error, InvalidInput) else 500)
 
 
-async def _broken(_request: Request, error: Exception) -> Response:
-    """A fault of ours is told as one; nothing of it is hidden from who may see everything anyway."""
-    return HTMLResponse(trouble("An error of ours", f"{type(error).__name__}: {error}"), 500)
+async def _internal_error(_request: Request, error: Exception) -> Response:
+    """Show the error in full: the user of this page may see everything anyway."""
+    return HTMLResponse(error_page("Internal error", f"{type(error).__name__}: {error}"), 500)

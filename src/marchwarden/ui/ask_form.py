@@ -1,4 +1,4 @@
-"""Wishes: what a person filled in, as a request that is checked. Knows forms as pairs of text, no HTML."""
+"""Parses the form with a question into a request, and restores it from a trace. Does not produce HTML."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,10 @@ from marchwarden.storage.record import RunHeader
 
 Form = Mapping[str, Sequence[str]]
 ReadInputs = Callable[[str, Mapping[str, object]], Inputs]
-"""Returns the inputs of a researcher from its kind and what a trace says about its source."""
-_MOST_DIGITS: Final = 9
+"""Returns the inputs of a researcher from its kind and the description of its source in a trace."""
+MIN_BUDGET: Final = 1_000
+"""The smallest `token_budget` that the contract allows."""
+_MAX_DIGITS: Final = 9
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,9 @@ class AskForm:
     mind: str | None = None
 
     @classmethod
-    def of(cls, form: Form, fields: Sequence[InputField] = ()) -> Self:
-        """Parse a form. Raises `InvalidInput` with the line to show next to it."""
-        budget = _number(form, "budget", "the budget")
-        given = {"token_budget": budget, "source_filter": _text(form, "source_filter") or None}
+    def parse(cls, form: Form, fields: Sequence[InputField] = ()) -> Self:
+        """Parse a submitted form. Raises `InvalidInput` with the message to show above it."""
+        given = {"token_budget": _parse_budget(form), "source_filter": _text(form, "source_filter") or None}
         constraints = {name: value for name, value in given.items() if value is not None}
         request = parse_request(
             {
@@ -69,21 +70,23 @@ def _lines(form: Form, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-def _number(form: Form, name: str, called: str) -> int | None:
-    text = _text(form, name).replace(",", "").replace("_", "")
+def _parse_budget(form: Form) -> int | None:
+    text = _text(form, "budget").replace(",", "").replace("_", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
-        raise InvalidInput(f"{called} must be a whole number of tokens, not {text[:20]!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+        raise InvalidInput(f"Budget: a whole number of tokens, not {text[:20]!r}")
+    if int(text) < MIN_BUDGET:
+        raise InvalidInput(f"Budget: at least {MIN_BUDGET:,} tokens")
     return int(text)
 
 
-def asked_again(opening: RunHeader, fields: Sequence[InputField], read_inputs: ReadInputs) -> Form:
-    """Return the form of an earlier run, as far as its trace tells."""
-    request = opening.request
+def form_from_trace(header: RunHeader, fields: Sequence[InputField], read_inputs: ReadInputs) -> Form:
+    """Return the form of an earlier run, as far as its trace records it."""
+    request = header.request
     given = request.constraints.model_dump(exclude_unset=True) if request.constraints else {}
-    members = [*_members(opening)]
-    inputs = [read_inputs(each.kind, each.source) for each in members]
+    sources = [*_recorded_sources(header)]
+    inputs = [read_inputs(each.kind, each.settings) for each in sources]
     return {
         "question": [request.question],
         "context": [request.context or ""],
@@ -91,8 +94,8 @@ def asked_again(opening: RunHeader, fields: Sequence[InputField], read_inputs: R
         "budget": [str(given.get("token_budget", ""))],
         "source_filter": [str(given.get("source_filter") or "")],
         **{each.name: ["\n".join(value for read in inputs for value in read[each.name])] for each in fields},
-        "researcher": [each.name for each, read in zip(members, inputs, strict=True) if not read],
-        "mind": [opening.model_id],
+        "researcher": [each.name for each, read in zip(sources, inputs, strict=True) if not read],
+        "mind": [header.model_id],
     }
 
 
@@ -100,15 +103,15 @@ def asked_again(opening: RunHeader, fields: Sequence[InputField], read_inputs: R
 class _RecordedSource:
     kind: str
     name: str
-    source: Mapping[str, object]
+    settings: Mapping[str, object]
 
 
-def _members(opening: RunHeader) -> Iterator[_RecordedSource]:
-    """Yield the researchers of an earlier run, with the description of what each had to read."""
-    if opening.source != PI:
-        yield _RecordedSource(opening.researcher, opening.researcher, opening.settings)
+def _recorded_sources(header: RunHeader) -> Iterator[_RecordedSource]:
+    """Yield the researchers of an earlier run, with the settings of their sources."""
+    if header.source != PI:
+        yield _RecordedSource(header.researcher, header.researcher, header.settings)
         return
-    for member in recorded_members(opening.settings):
-        source = member.settings.get("source")
+    for member in recorded_members(header.settings):
+        settings = member.settings.get("source")
         kind = str(member.settings.get("kind", ""))
-        yield _RecordedSource(kind, member.name, source if isinstance(source, Mapping) else {})
+        yield _RecordedSource(kind, member.name, settings if isinstance(settings, Mapping) else {})

@@ -1,4 +1,4 @@
-"""Asking: the addresses that begin, watch and stop questions. The answers are for `looking` to show."""
+"""Routes that start, watch, stop and resume questions. `run_routes` shows the answers."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,136 +17,144 @@ from marchwarden.errors import InvalidInput
 from marchwarden.loop.recorded import RecordedResearcher
 from marchwarden.protocols import ProgressSink, Researcher, send_request
 from marchwarden.storage.record import RunHeader
-from marchwarden.ui.ask_form import AskForm, Form, asked_again
+from marchwarden.ui.ask_form import AskForm, Form, form_from_trace
 from marchwarden.ui.dependencies import UiDependencies
-from marchwarden.ui.events import MEDIA_TYPE, events
-from marchwarden.ui.jobs import LEAD, Job, JobQueue, State
-from marchwarden.ui.views.home import front
-from marchwarden.ui.views.jobs import watched
+from marchwarden.ui.events import MEDIA_TYPE, event_stream
+from marchwarden.ui.jobs import LEAD, JobQueue, JobState, ResearchJob
+from marchwarden.ui.views.form import home_page
+from marchwarden.ui.views.jobs import job_page
 
-LARGEST_FORM: Final = 1 << 16
-LATEST: Final = 6
+MAX_FORM_BYTES: Final = 1 << 16
+LATEST_RUNS: Final = 6
 
 
 class AskRoutes:
-    """What can be asked of the page, and where it is seen going on."""
+    """The home page with its form, and the pages of questions in progress."""
 
-    def __init__(self, house: UiDependencies, desk: JobQueue, shelf: RunCatalog) -> None:
-        self._house = house
-        self._desk = desk
-        self._shelf = shelf
+    def __init__(self, dependencies: UiDependencies, queue: JobQueue, catalog: RunCatalog) -> None:
+        self._dependencies = dependencies
+        self._queue = queue
+        self._catalog = catalog
 
     def routes(self) -> Sequence[Route]:
         return (
-            Route("/", self.front),
+            Route("/", self.home),
             Route("/ask", self.ask, methods=["POST"]),
             Route("/events", self.events),
-            Route("/asked/{job}", self.asked),
+            Route("/asked/{job}", self.job),
             Route("/asked/{job}/stop", self.stop, methods=["POST"]),
             Route("/runs/{trace_id}/resume", self.resume, methods=["POST"]),
         )
 
-    async def front(self, request: Request) -> Response:
-        again = request.query_params.get("again")
-        if not again:
-            return await self._front({})
-        opening = await self._opening(again)
-        return await self._front(asked_again(opening, self._house.fields, self._house.read_inputs))
+    async def home(self, request: Request) -> Response:
+        trace_id = request.query_params.get("again")
+        if not trace_id:
+            return await self._home_page({})
+        header = await self._header(trace_id)
+        form = form_from_trace(header, self._dependencies.fields, self._dependencies.read_inputs)
+        return await self._home_page(form)
 
     async def ask(self, request: Request) -> Response:
-        """Begin, and go to where it is seen; or the form once more, with what must be mended."""
-        form = await _form(request)
+        """Start a job and redirect to its page. An invalid form is shown again with a message."""
+        values = await _read_form(request)
         try:
-            wish = AskForm.of(form, self._house.fields)
-            researcher = await to_thread.run_sync(self._house.build, wish)
-            job = self._desk.take(wish.request.question, _name(researcher), partial(_research, researcher, wish))
+            form = AskForm.parse(values, self._dependencies.fields)
+            researcher = await to_thread.run_sync(self._dependencies.build, form)
+            job = self._queue.submit(form.request.question, _name(researcher), partial(_research, researcher, form))
         except InvalidInput as error:
-            return await self._front(form, str(error), 400)
-        return _seen(job)
+            return await self._home_page(values, str(error), 400)
+        return _redirect_to(job)
 
     async def resume(self, request: Request) -> Response:
         trace_id = request.path_params["trace_id"]
-        opening = await self._opening(trace_id)
-        researcher = await to_thread.run_sync(self._house.again, opening)
+        header = await self._header(trace_id)
+        researcher = await to_thread.run_sync(self._dependencies.build_from_trace, header)
 
         async def work(sink: ProgressSink) -> ResearchResult:
             return await researcher.resume(trace_id, progress=sink)
 
-        # Looked for here and not before: a second click may have come while the researcher was being built.
-        return _seen(
-            self._desk.of_trace(trace_id)
-            or self._desk.take(opening.request.question, opening.researcher, work, trace_id)
+        # Checked only now: a second click may have started the job while the researcher was being built.
+        return _redirect_to(
+            self._queue.open_job_of(trace_id)
+            or self._queue.submit(header.request.question, header.researcher, work, trace_id)
         )
 
-    async def asked(self, request: Request) -> Response:
-        job = self._job(request)
-        if job.state is State.FINISHED:
+    async def job(self, request: Request) -> Response:
+        job = self._find_job(request)
+        if job.state is JobState.FINISHED:
             return RedirectResponse(f"/runs/{job.trace_id}", 303)
-        return HTMLResponse(watched(job))
+        return HTMLResponse(job_page(job))
 
     async def stop(self, request: Request) -> Response:
-        job = self._job(request)
-        self._desk.stop(job)
-        return _seen(job)
+        job = self._find_job(request)
+        self._queue.stop(job)
+        return _redirect_to(job)
 
     async def events(self, _request: Request) -> Response:
-        return StreamingResponse(events(self._desk), media_type=MEDIA_TYPE)
+        return StreamingResponse(event_stream(self._queue), media_type=MEDIA_TYPE)
 
-    def _job(self, request: Request) -> Job:
-        job = self._desk.job(request.path_params["job"])
+    def _find_job(self, request: Request) -> ResearchJob:
+        job = self._queue.get(request.path_params["job"])
         if job is None:
-            raise HTTPException(404, "This question is not under way here. If it was asked, it is among the runs.")
+            raise HTTPException(404, "This question is not in progress. The runs page lists all past questions.")
         return job
 
-    async def _opening(self, trace_id: str) -> RunHeader:
-        chain = await to_thread.run_sync(self._house.store.chain, trace_id)
+    async def _header(self, trace_id: str) -> RunHeader:
+        chain = await to_thread.run_sync(self._dependencies.store.chain, trace_id)
         return RunHeader.from_trace(chain.entries, trace_id)
 
-    async def _front(self, filled: Form, wrong: str = "", status: int = 200) -> Response:
-        latest = await to_thread.run_sync(self._latest)
-        house = self._house
-        going = self._desk.under_way()
-        return HTMLResponse(front(filled, house.fields, house.names, going, latest, wrong, house.notice), status)
+    async def _home_page(self, form: Form, error: str = "", status: int = 200) -> Response:
+        latest = await to_thread.run_sync(self._latest_runs)
+        page = home_page(
+            form,
+            self._dependencies.fields,
+            self._dependencies.names,
+            self._queue.open_jobs(),
+            latest,
+            error,
+            self._dependencies.notice,
+        )
+        return HTMLResponse(page, status)
 
-    def _latest(self) -> list[RunSummary]:
-        found = self._shelf.runs()
-        hidden = member_run_ids(found) | under_way(self._desk, found)
-        return [each for each in found if each.trace_id not in hidden][:LATEST]
+    def _latest_runs(self) -> list[RunSummary]:
+        found = self._catalog.runs()
+        hidden = member_run_ids(found) | runs_in_progress(self._queue, found)
+        return [each for each in found if each.trace_id not in hidden][:LATEST_RUNS]
 
 
-def under_way(desk: JobQueue, found: Sequence[RunSummary]) -> set[str]:
-    """Runs that are shown as questions under way instead: their own, and those they have others make just now.
+def runs_in_progress(queue: JobQueue, found: Sequence[RunSummary]) -> set[str]:
+    """Return the ids of runs that belong to open jobs, including the sub-runs of a PI.
 
-    Which those are nobody knows before the PI has its answer: taken are all that began since and were not asked here.
+    A PI names its sub-runs only in its result. Until then, all runs that began later and were not asked here count.
     """
-    going = desk.under_way()
-    led = [job.began for job in going if any(job.latest.keys() - {LEAD})]
-    since = min(led).isoformat(timespec="milliseconds").replace("+00:00", "Z") if led else "9"
-    own = {job.trace_id for job in desk if not job.is_open}
-    young = {each.trace_id for each in found if each.began >= since and each.trace_id not in own}
-    return young | {job.trace_id for job in going}
+    open_jobs = queue.open_jobs()
+    pi_starts = [job.began for job in open_jobs if any(job.latest.keys() - {LEAD})]
+    since = min(pi_starts).isoformat(timespec="milliseconds").replace("+00:00", "Z") if pi_starts else "9"
+    asked_here = {job.trace_id for job in queue if not job.is_open}
+    sub_runs = {each.trace_id for each in found if each.began >= since and each.trace_id not in asked_here}
+    return sub_runs | {job.trace_id for job in open_jobs}
 
 
-async def _research(researcher: Researcher, wish: AskForm, sink: ProgressSink) -> ResearchResult:
-    return await send_request(researcher, wish.request, progress=sink)
+async def _research(researcher: Researcher, form: AskForm, sink: ProgressSink) -> ResearchResult:
+    return await send_request(researcher, form.request, progress=sink)
 
 
 def _name(researcher: Researcher) -> str:
     return researcher.name if isinstance(researcher, RecordedResearcher) else "researcher"
 
 
-def _seen(job: Job) -> Response:
+def _redirect_to(job: ResearchJob) -> Response:
     return RedirectResponse(f"/asked/{job.id}", 303)
 
 
-async def _form(request: Request) -> Form:
-    """The fields of a form as a browser sends them, and no more of them than a person could have filled in."""
+async def _read_form(request: Request) -> Form:
+    """Return the fields of a URL-encoded form. Limits its size and the number of fields."""
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST_FORM:
-            raise HTTPException(413, "That is more than a form holds.")
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_FORM_BYTES:
+            raise HTTPException(413, "The form is too large.")
     try:
         return parse_qs(body.decode("utf-8", errors="replace"), max_num_fields=200)
     except ValueError as error:
-        raise HTTPException(413, "That is more than a form holds.") from error
+        raise HTTPException(413, "The form is too large.") from error

@@ -1,4 +1,4 @@
-"""Guard: who may see the page. One address, one secret, one origin; everybody else learns nothing but that."""
+"""Access control for the browser interface: one host, one secret, one origin. All other requests get a 403."""
 
 import hashlib
 import hmac
@@ -23,12 +23,12 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_SAFE: Final = frozenset({"GET", "HEAD"})
-_REFUSED: Final = "This page opens with the address that `marchwarden ui` printed.\n"
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+_NOT_ALLOWED: Final = "Open this page with the address that `marchwarden ui` printed.\n"
 
 
-class Guard:
-    """Lets through who shows the token: in the address the first time, in a cookie from then on."""
+class AccessGuard:
+    """ASGI middleware that requires the token: in the URL of the first request, in a cookie afterwards."""
 
     def __init__(self, application: ASGIApp, token: str, port: int) -> None:
         self._application = application
@@ -40,52 +40,52 @@ class Guard:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        answer = self._refusal(scope) or self._welcome(scope)
-        if answer is not None:
-            await answer(scope, receive, _guarded(send))
+        response = self._rejection(scope) or self._set_cookie(scope)
+        if response is not None:
+            await response(scope, receive, _with_headers(send))
         else:
-            await self._application(scope, receive, _guarded(send))
+            await self._application(scope, receive, _with_headers(send))
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _rejection(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if headers.get("host") not in self._hosts:
-            return PlainTextResponse("This is not a name of mine.\n", 403)
-        if not (self._shows(scope) or self._remembers(headers)):
-            return PlainTextResponse(_REFUSED, 403)
-        # A page on another port of this machine counts as the same site: only the origin tells it apart.
-        if scope["method"] not in _SAFE and headers.get("origin") != f"http://{headers['host']}":
-            return PlainTextResponse("Only this page itself may ask for that.\n", 403)
+            return PlainTextResponse("Unknown host name.\n", 403)
+        if not (self._has_token(scope) or self._has_cookie(headers)):
+            return PlainTextResponse(_NOT_ALLOWED, 403)
+        # Browsers treat other ports of this machine as the same site: only the origin distinguishes them.
+        if scope["method"] not in _SAFE_METHODS and headers.get("origin") != f"http://{headers['host']}":
+            return PlainTextResponse("Requests from other origins are not allowed.\n", 403)
         return None
 
-    def _welcome(self, scope: Scope) -> Response | None:
-        """The secret moves from the address, where histories keep it, into a cookie no script can read."""
-        if scope["method"] not in _SAFE or not self._shows(scope):
+    def _set_cookie(self, scope: Scope) -> Response | None:
+        """Move the secret from the URL, which browsers keep in their history, into a cookie no script can read."""
+        if scope["method"] not in _SAFE_METHODS or not self._has_token(scope):
             return None
-        answer = RedirectResponse(f"/{scope['path'].lstrip('/')}", 303)
-        answer.set_cookie(self._cookie, _digest(self._token), httponly=True, samesite="strict")
-        return answer
+        response = RedirectResponse(f"/{scope['path'].lstrip('/')}", 303)
+        response.set_cookie(self._cookie, _digest(self._token), httponly=True, samesite="strict")
+        return response
 
-    def _shows(self, scope: Scope) -> bool:
+    def _has_token(self, scope: Scope) -> bool:
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        return any(hmac.compare_digest(_digest(shown), _digest(self._token)) for shown in query.get(TOKEN, ()))
+        return any(hmac.compare_digest(_digest(given), _digest(self._token)) for given in query.get(TOKEN, ()))
 
-    def _remembers(self, headers: Headers) -> bool:
+    def _has_cookie(self, headers: Headers) -> bool:
         pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
-        kept = [value for name, _, value in pairs if name == self._cookie]
-        return any(hmac.compare_digest(value.encode(), _digest(self._token).encode()) for value in kept)
+        values = [value for name, _, value in pairs if name == self._cookie]
+        return any(hmac.compare_digest(value.encode(), _digest(self._token).encode()) for value in values)
 
 
-def _guarded(send: Send) -> Send:
-    """Every answer carries the policy; one that has a stricter policy of its own keeps that."""
+def _with_headers(send: Send) -> Send:
+    """Add the security headers to every response. A response's own, stricter policy takes precedence."""
 
-    async def sent(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return sent
+    return send_with_headers
 
 
 def _digest(secret: str) -> str:

@@ -1,4 +1,4 @@
-"""Plotting: bars over days, as inline SVG. Colours come from the style sheet, by class."""
+"""Bar charts as inline SVG. Colours come from the style sheet, by class."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,35 +8,33 @@ from typing import Final
 from marchwarden.reports.html import Markup
 from marchwarden.ui.html import element
 
-_WIDE: Final = 760
-_HIGH: Final = 240
+_WIDTH: Final = 760
+_HEIGHT: Final = 240
 _LEFT: Final = 84
 _BOTTOM: Final = 30
 _TOP: Final = 10
-_LABELS: Final = 8
-_WIDEST_BAR: Final = 46
+_MAX_LABELS: Final = 8
+_MAX_BAR_WIDTH: Final = 46
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One value and the name of its place on the axis."""
+    """One value and its label on the axis."""
 
     name: str
     value: float
 
 
-def bars(shown: Sequence[Bar], title: str, written: Callable[[float], str]) -> Markup:
-    """A bar for each, on one scale. `written` is how a value is said."""
-    steps = ticks(max((bar.value for bar in shown), default=0.0))
+def bar_chart(bars: Sequence[Bar], title: str, format_value: Callable[[float], str]) -> Markup:
+    steps = ticks(max((bar.value for bar in bars), default=0.0))
     top = steps[-1] or 1.0
-    pitch = (_WIDE - _LEFT) / max(len(shown), 1)
-    drawn = [_bar(at, bar, pitch, top, written) for at, bar in enumerate(shown)]
+    pitch = (_WIDTH - _LEFT) / max(len(bars), 1)
     return element(
         "svg",
-        *(_line(value, top, written) for value in steps),
-        *drawn,
-        *_names(shown, pitch),
-        viewBox=f"0 0 {_WIDE} {_HIGH}",
+        *(_grid_line(value, top, format_value) for value in steps),
+        *(_bar(at, bar, pitch, top, format_value) for at, bar in enumerate(bars)),
+        *_labels(bars, pitch),
+        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
         aria_label=title,
         class_="plot",
@@ -44,7 +42,7 @@ def bars(shown: Sequence[Bar], title: str, written: Callable[[float], str]) -> M
 
 
 def ticks(highest: float) -> list[float]:
-    """Round values from nothing to at least the highest, about four of them."""
+    """Return about four round values from zero to at least `highest`."""
     if highest <= 0:
         return [0.0]
     rough = highest / 4
@@ -53,39 +51,38 @@ def ticks(highest: float) -> list[float]:
     return [round(step * number, 12) for number in range(math.ceil(highest / step) + 1)]
 
 
-def _height(value: float, top: float) -> float:
-    return (_HIGH - _BOTTOM - _TOP) * value / top
+def _scale(value: float, top: float) -> float:
+    return (_HEIGHT - _BOTTOM - _TOP) * value / top
 
 
-def _bar(at: int, bar: Bar, pitch: float, top: float, written: Callable[[float], str]) -> Markup:
-    wide = min(max(pitch * 0.72, 1.0), _WIDEST_BAR)
-    high = max(_height(bar.value, top), 1.5) if bar.value else 0.0
-    told = element("title", f"{bar.name}: {written(bar.value)}")
-    left = _LEFT + pitch * at + (pitch - wide) / 2
+def _bar(at: int, bar: Bar, pitch: float, top: float, format_value: Callable[[float], str]) -> Markup:
+    width = min(max(pitch * 0.72, 1.0), _MAX_BAR_WIDTH)
+    height = max(_scale(bar.value, top), 1.5) if bar.value else 0.0
+    left = _LEFT + pitch * at + (pitch - width) / 2
     return element(
         "rect",
-        told,
+        element("title", f"{bar.name}: {format_value(bar.value)}"),
         x=f"{left:.1f}",
-        y=f"{_HIGH - _BOTTOM - high:.1f}",
-        width=f"{wide:.1f}",
-        height=f"{high:.1f}",
+        y=f"{_HEIGHT - _BOTTOM - height:.1f}",
+        width=f"{width:.1f}",
+        height=f"{height:.1f}",
         rx=2,
         class_="bar",
     )
 
 
-def _line(value: float, top: float, written: Callable[[float], str]) -> Markup:
-    y = f"{_HIGH - _BOTTOM - _height(value, top):.1f}"
-    rule = element("line", x1=_LEFT, x2=_WIDE, y1=y, y2=y, class_="rule")
-    label = element("text", written(value), x=_LEFT - 10, y=y, text_anchor="end", dominant_baseline="middle")
+def _grid_line(value: float, top: float, format_value: Callable[[float], str]) -> Markup:
+    y = f"{_HEIGHT - _BOTTOM - _scale(value, top):.1f}"
+    rule = element("line", x1=_LEFT, x2=_WIDTH, y1=y, y2=y, class_="rule")
+    label = element("text", format_value(value), x=_LEFT - 10, y=y, text_anchor="end", dominant_baseline="middle")
     return element("g", rule, label)
 
 
-def _names(shown: Sequence[Bar], pitch: float) -> list[Markup]:
-    """As many names as there is room for, the last one among them."""
-    every = max(math.ceil(len(shown) / _LABELS), 1)
+def _labels(bars: Sequence[Bar], pitch: float) -> list[Markup]:
+    """Label as many bars as there is room for, always including the last."""
+    every = max(math.ceil(len(bars) / _MAX_LABELS), 1)
     return [
-        element("text", bar.name, x=f"{_LEFT + pitch * (at + 0.5):.1f}", y=_HIGH - 8, text_anchor="middle")
-        for at, bar in enumerate(shown)
-        if (len(shown) - 1 - at) % every == 0
+        element("text", bar.name, x=f"{_LEFT + pitch * (at + 0.5):.1f}", y=_HEIGHT - 8, text_anchor="middle")
+        for at, bar in enumerate(bars)
+        if (len(bars) - 1 - at) % every == 0
     ]

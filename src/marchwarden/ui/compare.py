@@ -1,4 +1,4 @@
-"""Comparing: two runs of one question, in what their sources and their answers differ. Pure; knows no HTML."""
+"""Differences between two runs of one question, in their answers and their sources. Does not produce HTML."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,8 @@ from marchwarden.contract import Citation, ResearchResult
 
 _TOKEN: Final = re.compile(r"\[\d{1,6}\]|\w+(?:[.,'’-]\w+)*|\s+|.", re.DOTALL)
 _MARKER: Final = re.compile(r"\[(\d{1,6})\]")
-MOST_TOKENS: Final = 12_000
-"""Beyond this a comparison word by word takes too long, and nobody would read it."""
+MAX_TOKENS: Final = 12_000
+"""Longer texts are not compared word by word: it takes too long and the result is unreadable."""
 
 
 class Change(StrEnum):
@@ -21,17 +21,19 @@ class Change(StrEnum):
     REMOVED = "removed"
 
 
-class Standing(StrEnum):
+class SourceState(StrEnum):
+    """`REQUOTED`: the text of the source is unchanged, but other parts of it are cited."""
+
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
-    REREAD = "reread"
+    REQUOTED = "requoted"
     SAME = "same"
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Some words in a row that both have, or only one of them."""
+class TextChange:
+    """Consecutive words that are in both texts or in one of them only."""
 
     change: Change
     text: str
@@ -39,54 +41,57 @@ class Piece:
 
 @dataclass(frozen=True)
 class SourceChange:
-    """One source in both runs. `REREAD`: its text is as it was, other words of it are cited."""
+    """One source, compared between both runs."""
 
-    standing: Standing
+    state: SourceState
     locator: str
     title: str
-    excerpts: tuple[Piece, ...]
+    excerpts: tuple[TextChange, ...]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    answer: tuple[Piece, ...]
+class RunComparison:
+    answer: tuple[TextChange, ...]
     sources: tuple[SourceChange, ...]
 
     @property
     def same_answer(self) -> bool:
-        return all(piece.change is Change.KEPT for piece in self.answer)
+        return all(part.change is Change.KEPT for part in self.answer)
 
-    def count(self, standing: Standing) -> int:
-        return sum(source.standing is standing for source in self.sources)
+    def count(self, state: SourceState) -> int:
+        return sum(source.state is state for source in self.sources)
 
 
-def compared(before: ResearchResult, after: ResearchResult) -> Comparison:
-    """What the later one has that the earlier one had not, and the other way round."""
-    return Comparison(
-        answer=tuple(_pieces(_Words.of(before), _Words.of(after))),
-        sources=tuple(_sources(before.citations, after.citations)),
+def compare_results(before: ResearchResult, after: ResearchResult) -> RunComparison:
+    return RunComparison(
+        answer=tuple(_diff(_TokenizedText.from_result(before), _TokenizedText.from_result(after))),
+        sources=tuple(_compare_sources(before.citations, after.citations)),
     )
 
 
+def diff_words(before: str, after: str) -> tuple[TextChange, ...]:
+    return tuple(_diff(_TokenizedText.from_text(before), _TokenizedText.from_text(after)))
+
+
 @dataclass(frozen=True)
-class _Words:
-    """A text in tokens, and what each stands for: a marker stands for what it leads to, whatever its number."""
+class _TokenizedText:
+    """A text as tokens, with the key by which each is compared. The key of a marker is the source it refers to."""
 
     tokens: tuple[str, ...]
-    meanings: tuple[str, ...]
+    keys: tuple[str, ...]
 
     @classmethod
-    def of(cls, result: ResearchResult) -> "_Words":
+    def from_result(cls, result: ResearchResult) -> "_TokenizedText":
         tokens = tuple(_TOKEN.findall(result.answer))
-        return cls(tokens, tuple(_meaning(token, result.citations) for token in tokens))
+        return cls(tokens, tuple(_token_key(token, result.citations) for token in tokens))
 
     @classmethod
-    def plain(cls, text: str) -> "_Words":
+    def from_text(cls, text: str) -> "_TokenizedText":
         tokens = tuple(_TOKEN.findall(text))
         return cls(tokens, tokens)
 
 
-def _meaning(token: str, citations: Sequence[Citation]) -> str:
+def _token_key(token: str, citations: Sequence[Citation]) -> str:
     marker = _MARKER.fullmatch(token)
     if marker is None or not 1 <= int(marker[1]) <= len(citations):
         return token
@@ -94,66 +99,66 @@ def _meaning(token: str, citations: Sequence[Citation]) -> str:
     return f"[{cited.locator}]"
 
 
-def _pieces(before: _Words, after: _Words) -> Iterator[Piece]:
-    """The later text with everything that is new in it or gone from it marked."""
-    if len(before.tokens) + len(after.tokens) > MOST_TOKENS:
-        yield from _whole("".join(before.tokens), "".join(after.tokens))
+def _diff(before: _TokenizedText, after: _TokenizedText) -> Iterator[TextChange]:
+    """Yield the later text with additions and removals marked."""
+    if len(before.tokens) + len(after.tokens) > MAX_TOKENS:
+        yield from _diff_as_whole("".join(before.tokens), "".join(after.tokens))
         return
-    matcher = SequenceMatcher(a=before.meanings, b=after.meanings, autojunk=False)
+    matcher = SequenceMatcher(a=before.keys, b=after.keys, autojunk=False)
     for kind, one, one_end, other, other_end in matcher.get_opcodes():
         if kind == "equal":
-            yield Piece(Change.KEPT, "".join(after.tokens[other:other_end]))
+            yield TextChange(Change.KEPT, "".join(after.tokens[other:other_end]))
             continue
         if one < one_end:
-            yield Piece(Change.REMOVED, "".join(before.tokens[one:one_end]))
+            yield TextChange(Change.REMOVED, "".join(before.tokens[one:one_end]))
         if other < other_end:
-            yield Piece(Change.ADDED, "".join(after.tokens[other:other_end]))
+            yield TextChange(Change.ADDED, "".join(after.tokens[other:other_end]))
 
 
-def words_changed(before: str, after: str) -> tuple[Piece, ...]:
-    return tuple(_pieces(_Words.plain(before), _Words.plain(after)))
-
-
-def _whole(before: str, after: str) -> Iterator[Piece]:
+def _diff_as_whole(before: str, after: str) -> Iterator[TextChange]:
     if before == after:
-        yield Piece(Change.KEPT, after)
+        yield TextChange(Change.KEPT, after)
     else:
-        yield Piece(Change.REMOVED, before)
-        yield Piece(Change.ADDED, after)
+        yield TextChange(Change.REMOVED, before)
+        yield TextChange(Change.ADDED, after)
 
 
-def _sources(before: Sequence[Citation], after: Sequence[Citation]) -> Iterator[SourceChange]:
-    """What is new or different first, what stayed the same last."""
-    old, new = _grouped(before), _grouped(after)
-    found = [_source(locator, old.get(locator, []), new.get(locator, [])) for locator in {**new, **old}]
-    order = list(Standing)
-    yield from sorted(found, key=lambda source: order.index(source.standing))
+def _compare_sources(before: Sequence[Citation], after: Sequence[Citation]) -> Iterator[SourceChange]:
+    """Yield new and changed sources first, unchanged ones last."""
+    old, new = _group_by_document(before), _group_by_document(after)
+    changes = [_compare_source(locator, old.get(locator, []), new.get(locator, [])) for locator in {**new, **old}]
+    order = list(SourceState)
+    yield from sorted(changes, key=lambda source: order.index(source.state))
 
 
-def _grouped(citations: Sequence[Citation]) -> dict[str, list[Citation]]:
+def _group_by_document(citations: Sequence[Citation]) -> dict[str, list[Citation]]:
     groups: dict[str, list[Citation]] = {}
     for citation in citations:
         groups.setdefault(citation.locator.split("#")[0], []).append(citation)
     return groups
 
 
-def _source(locator: str, old: Sequence[Citation], new: Sequence[Citation]) -> SourceChange:
+def _compare_source(locator: str, old: Sequence[Citation], new: Sequence[Citation]) -> SourceChange:
     latest = (new or old)[0]
     title = latest.title or locator
     before = [citation.raw_excerpt for citation in old]
     after = [citation.raw_excerpt for citation in new]
     if not old:
-        return SourceChange(Standing.ADDED, locator, title, tuple(Piece(Change.ADDED, each) for each in after))
+        return SourceChange(SourceState.ADDED, locator, title, _all_as(Change.ADDED, after))
     if not new:
-        return SourceChange(Standing.REMOVED, locator, title, tuple(Piece(Change.REMOVED, each) for each in before))
+        return SourceChange(SourceState.REMOVED, locator, title, _all_as(Change.REMOVED, before))
     if {each.content_hash for each in old} != {each.content_hash for each in new}:
-        return SourceChange(Standing.CHANGED, locator, title, words_changed("\n".join(before), "\n".join(after)))
+        return SourceChange(SourceState.CHANGED, locator, title, diff_words("\n".join(before), "\n".join(after)))
     if set(before) != set(after):
-        return SourceChange(Standing.REREAD, locator, title, tuple(_excerpts(before, after)))
-    return SourceChange(Standing.SAME, locator, title, tuple(Piece(Change.KEPT, each) for each in after))
+        return SourceChange(SourceState.REQUOTED, locator, title, tuple(_diff_excerpts(before, after)))
+    return SourceChange(SourceState.SAME, locator, title, _all_as(Change.KEPT, after))
 
 
-def _excerpts(before: Sequence[str], after: Sequence[str]) -> Iterator[Piece]:
+def _all_as(change: Change, excerpts: Sequence[str]) -> tuple[TextChange, ...]:
+    return tuple(TextChange(change, excerpt) for excerpt in excerpts)
+
+
+def _diff_excerpts(before: Sequence[str], after: Sequence[str]) -> Iterator[TextChange]:
     for each in dict.fromkeys([*after, *before]):
         change = Change.KEPT if each in before and each in after else Change.ADDED if each in after else Change.REMOVED
-        yield Piece(change, each)
+        yield TextChange(change, each)

@@ -1,4 +1,4 @@
-"""Spending: what all runs cost, a day at a time. Reads a trace once as long as it stays the same."""
+"""Costs of all stored runs, per day. Reads a trace again only when it has changed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from marchwarden.errors import UnknownTrace
 from marchwarden.storage.store import Store
 from marchwarden.storage.trace import Stamp
 
-LONGEST: Final = 366
+MAX_DAYS: Final = 366
 
 
 @dataclass(frozen=True)
 class Day:
-    """What one day cost; days on which nobody asked anything are there too, at nothing."""
+    """The costs of one day. Days without runs cost nothing."""
 
     day: date
     tokens: int = 0
@@ -25,47 +25,47 @@ class Day:
 
 
 class DailyCosts:
-    """The expenses of all runs of a store."""
+    """The expenses of all runs in a store, cached per trace."""
 
     def __init__(self, store: Store, prices: Prices) -> None:
         self._store = store
         self._prices = prices
-        self._read: dict[str, tuple[Stamp, tuple[Expense, ...]]] = {}
+        self._cache: dict[str, tuple[Stamp, tuple[Expense, ...]]] = {}
 
     def expenses(self) -> list[Expense]:
-        return [each for trace_id, stamp in self._store.stamps().items() for each in self._of(trace_id, stamp)]
+        return [each for trace_id, stamp in self._store.stamps().items() for each in self._read(trace_id, stamp)]
 
-    def _of(self, trace_id: str, stamp: Stamp) -> tuple[Expense, ...]:
-        known = self._read.get(trace_id)
-        if known and known[0] == stamp:
-            return known[1]
+    def _read(self, trace_id: str, stamp: Stamp) -> tuple[Expense, ...]:
+        cached = self._cache.get(trace_id)
+        if cached and cached[0] == stamp:
+            return cached[1]
         try:
             found = tuple(expenses(self._store.chain(trace_id).entries, self._prices))
         except UnknownTrace:
             found = ()
-        self._read[trace_id] = (stamp, found)
+        self._cache[trace_id] = (stamp, found)
         return found
 
 
-def days(found: Sequence[Expense], until: date, most: int) -> list[Day]:
-    """From the first day anything was spent to today, without holes; only the latest `most` of them."""
-    dated = [(read, expense) for expense in found if (read := _date(expense.day)) and read <= until]
+def costs_per_day(found: Sequence[Expense], until: date, max_days: int) -> list[Day]:
+    """Return every day from the first expense until `until`, limited to the latest `max_days`."""
+    dated = [(day, expense) for expense in found if (day := _parse_date(expense.day)) and day <= until]
     if not dated:
         return []
-    first = max(min(day for day, _ in dated), until - timedelta(days=min(most, LONGEST) - 1))
-    sums: dict[date, Day] = {day: Day(day) for day in _range(first, until)}
+    first = max(min(day for day, _ in dated), until - timedelta(days=min(max_days, MAX_DAYS) - 1))
+    sums: dict[date, Day] = {day: Day(day) for day in _date_range(first, until)}
     for day, expense in dated:
         if day in sums:
-            sums[day] = _added(sums[day], expense)
+            sums[day] = _add(sums[day], expense)
     return list(sums.values())
 
 
-def _range(first: date, last: date) -> Iterator[date]:
+def _date_range(first: date, last: date) -> Iterator[date]:
     for number in range((last - first).days + 1):
         yield first + timedelta(days=number)
 
 
-def _added(day: Day, expense: Expense) -> Day:
+def _add(day: Day, expense: Expense) -> Day:
     return Day(
         day.day,
         day.tokens + expense.tokens,
@@ -74,7 +74,7 @@ def _added(day: Day, expense: Expense) -> Day:
     )
 
 
-def _date(text: str) -> date | None:
+def _parse_date(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""House: what the page is lent by whoever starts it: the store, the prices, and how researchers come about."""
+"""What the browser interface gets from the command that starts it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,18 +15,19 @@ from marchwarden.ui.ask_form import AskForm, InputField, ReadInputs
 
 @dataclass(frozen=True)
 class UiDependencies:
-    """`build` makes who answers a wish, `again` who goes on with an earlier run, `rebuild` who repeats one.
+    """The store, the prices, and how to build researchers.
 
-    `fields` are what researchers can be given to read, `names` the researchers that need nothing to read. `notice` is
-    shown next to the form.
+    `build` returns the researcher for a form, `build_from_trace` the one to resume a run with, and `rebuild_offline`
+    the one to repeat a run with. `fields` are the inputs that researchers can read, `names` the researchers that need
+    no input. `notice` is shown next to the form.
     """
 
     store: Store
     prices: Prices
     build: Callable[[AskForm], Researcher]
-    again: Callable[[RunHeader], RecordedResearcher]
-    rebuild: Rebuild
-    read_inputs: ReadInputs = lambda _kind, _described: Inputs()
+    build_from_trace: Callable[[RunHeader], RecordedResearcher]
+    rebuild_offline: Rebuild
+    read_inputs: ReadInputs = lambda _kind, _settings: Inputs()
     fields: tuple[InputField, ...] = ()
     names: tuple[str, ...] = ()
     notice: str = ""

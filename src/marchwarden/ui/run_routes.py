@@ -1,4 +1,4 @@
-"""Looking: the addresses that show what is stored: lists, reports, proofs, comparisons, costs. Nothing here writes."""
+"""Routes that show stored runs: list, report, verification, replay, comparison, costs. They write nothing."""
 
 import re
 from collections import Counter
@@ -21,27 +21,29 @@ from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import content_policy, render_page, style_sheet
 from marchwarden.storage.trace import utc_now
-from marchwarden.ui.ask_routes import under_way
-from marchwarden.ui.compare import Comparison, compared
-from marchwarden.ui.daily_costs import DailyCosts, days
+from marchwarden.ui.ask_routes import runs_in_progress
+from marchwarden.ui.compare import RunComparison, compare_results
+from marchwarden.ui.daily_costs import DailyCosts, costs_per_day
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
-from marchwarden.ui.views import comparison, run, runs
-from marchwarden.ui.views import costs as spent
+from marchwarden.ui.views.comparison import comparison_page, single_run_page
+from marchwarden.ui.views.costs import SPANS, costs_page
+from marchwarden.ui.views.run import replay_page, report_page, unfinished_page, verify_page
+from marchwarden.ui.views.runs import RunSearch, runs_page
 
 T = TypeVar("T")
-_PAGE: Final = re.compile(r"[0-9]{1,6}")
+_PAGE_NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 
 class RunRoutes:
-    """Everything there is to see of runs that are on the disk."""
+    """The pages about stored runs."""
 
-    def __init__(self, house: UiDependencies, desk: JobQueue, shelf: RunCatalog) -> None:
-        self._house = house
-        self._store = house.store
-        self._desk = desk
-        self._shelf = shelf
-        self._ledger = DailyCosts(house.store, house.prices)
+    def __init__(self, dependencies: UiDependencies, queue: JobQueue, catalog: RunCatalog) -> None:
+        self._dependencies = dependencies
+        self._store = dependencies.store
+        self._queue = queue
+        self._catalog = catalog
+        self._daily_costs = DailyCosts(dependencies.store, dependencies.prices)
 
     def routes(self) -> Sequence[Route]:
         return (
@@ -56,113 +58,117 @@ class RunRoutes:
 
     async def runs(self, request: Request) -> Response:
         given = request.query_params
-        sought = runs.Sought(
+        search = RunSearch(
             words=given.get("q", "")[:200],
-            with_members=given.get("all") == "1",
-            page=_number(given.get("page", "")),
+            with_sub_runs=given.get("all") == "1",
+            page=_parse_page_number(given.get("page", "")),
         )
-        found = await _threaded(self._shelf.runs)
-        hidden = set() if sought.with_members else member_run_ids(found) | under_way(self._desk, found)
-        shown = search_runs((each for each in found if each.trace_id not in hidden), sought.words)
-        twins = Counter(each.key for each in found if each.finished and each.trace_id not in hidden)
-        return HTMLResponse(runs.listed(shown, sought, twins))
+        found = await self._all_runs()
+        hidden = set() if search.with_sub_runs else member_run_ids(found) | runs_in_progress(self._queue, found)
+        shown = search_runs((each for each in found if each.trace_id not in hidden), search.words)
+        repeats = Counter(each.key for each in found if each.finished and each.trace_id not in hidden)
+        return HTMLResponse(runs_page(shown, search, repeats))
 
     async def run(self, request: Request) -> Response:
-        summary = await self._summary(request)
-        if going_on := self._desk.of_trace(summary.trace_id):
-            return RedirectResponse(f"/asked/{going_on.id}", 303)
-        if summary.finished:
-            return HTMLResponse(run.report(summary, await self._twins(summary)))
-        chain = await _threaded(partial(self._store.chain, summary.trace_id))
-        return HTMLResponse(run.unfinished(summary, len(chain.entries), chain.damage))
+        run = await self._run(request)
+        if job := self._queue.open_job_of(run.trace_id):
+            return RedirectResponse(f"/asked/{job.id}", 303)
+        if run.finished:
+            return HTMLResponse(report_page(run, await self._count_repeats(run)))
+        chain = await _in_thread(partial(self._store.chain, run.trace_id))
+        return HTMLResponse(unfinished_page(run, len(chain.entries), chain.damage))
 
     async def report(self, request: Request) -> Response:
-        """The report under the policy it was made with, which is stricter than that of the page."""
-        text = await _threaded(partial(self._report, request.path_params["trace_id"]))
+        """Return the report with its own content policy, which is stricter than that of the page around it."""
+        text = await _in_thread(partial(self._render_report, request.path_params["trace_id"]))
         policy = f"{content_policy(style_sheet())}; frame-ancestors 'self'"
         return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
     async def verify(self, request: Request) -> Response:
-        summary = await self._finished(request)
-        checks = await _threaded(partial(verify, self._store, summary.trace_id))
-        return HTMLResponse(run.verification(summary, await self._twins(summary), checks))
+        run = await self._finished_run(request)
+        checks = await _in_thread(partial(verify, self._store, run.trace_id))
+        return HTMLResponse(verify_page(run, await self._count_repeats(run), checks))
 
     async def replay(self, request: Request) -> Response:
-        summary = await self._finished(request)
-        twins = await self._twins(summary)
+        run = await self._finished_run(request)
+        repeats = await self._count_repeats(run)
         try:
-            done = await _threaded(partial(self._rerun, summary.trace_id))
+            done = await _in_thread(partial(self._rerun, run.trace_id))
         except ReplayDiverged as error:
-            return HTMLResponse(run.replayed(summary, twins, (), str(error)))
-        return HTMLResponse(run.replayed(summary, twins, done.differences))
+            return HTMLResponse(replay_page(run, repeats, (), str(error)))
+        return HTMLResponse(replay_page(run, repeats, done.differences))
 
     async def compare(self, request: Request) -> Response:
-        """Two runs; with one alone named, that one and the latest other of the same question."""
-        found = await _threaded(self._shelf.runs)
-        after = _named(found, request.query_params.get("other", ""))
+        """Compare two runs. If only one is named, compare it with the latest earlier run of the same question."""
+        found = await self._all_runs()
+        after = _find_run(found, request.query_params.get("other", ""))
         choices = same_question(_without(found, member_run_ids(found) - {after.trace_id}), after)
         if one := request.query_params.get("one"):
-            before = _named(found, one)
+            before = _find_run(found, one)
         else:
             others = [each for each in choices if each.trace_id != after.trace_id]
             if not others:
-                return HTMLResponse(comparison.alone(after))
-            # The one before it; the very first is compared with the one that came next, the other way round.
+                return HTMLResponse(single_run_page(after))
+            # The first run of a question has no earlier one: it is compared with the next.
             before = next((each for each in others if each.began <= after.began), others[-1])
             before, after = sorted((before, after), key=lambda each: each.began)
-        made = await _threaded(partial(self._compared, before, after))
-        return HTMLResponse(comparison.compared(before, after, made, choices))
+        comparison = await _in_thread(partial(self._compare, before, after))
+        return HTMLResponse(comparison_page(before, after, comparison, choices))
 
     async def costs(self, request: Request) -> Response:
         given = request.query_params.get("days", "")
-        span = int(given) if given in {str(each) for each in spent.SPANS} else spent.SPANS[0]
-        found = await _threaded(self._ledger.expenses)
-        return HTMLResponse(spent.spent(days(found, utc_now().date(), span), found, span))
+        span = int(given) if given in {str(each) for each in SPANS} else SPANS[0]
+        found = await _in_thread(self._daily_costs.expenses)
+        return HTMLResponse(costs_page(costs_per_day(found, utc_now().date(), span), found, span))
 
-    def _report(self, trace_id: str) -> str:
-        return render_page(load_bundle(self._store, trace_id, utc_now().date()), self._house.prices)
+    def _render_report(self, trace_id: str) -> str:
+        return render_page(load_bundle(self._store, trace_id, utc_now().date()), self._dependencies.prices)
 
     def _rerun(self, trace_id: str) -> Rerun:
-        return anyio.run(rerun, self._store, trace_id, ExtractiveMind(), self._house.rebuild)
+        return anyio.run(rerun, self._store, trace_id, ExtractiveMind(), self._dependencies.rebuild_offline)
 
-    def _compared(self, before: RunSummary, after: RunSummary) -> Comparison:
-        return compared(self._result(before.trace_id), self._result(after.trace_id))
+    def _compare(self, before: RunSummary, after: RunSummary) -> RunComparison:
+        return compare_results(self._load_result(before.trace_id), self._load_result(after.trace_id))
 
-    def _result(self, trace_id: str) -> ResearchResult:
+    def _load_result(self, trace_id: str) -> ResearchResult:
         result = self._store.reread(trace_id).result
         if result is None:
-            raise InvalidInput("a run without a result cannot be compared; resume it first")
+            raise InvalidInput("Only finished runs can be compared. Resume this run first.")
         return result
 
-    async def _summary(self, request: Request) -> RunSummary:
-        return _named(await _threaded(self._shelf.runs), request.path_params["trace_id"])
+    async def _all_runs(self) -> list[RunSummary]:
+        return await _in_thread(self._catalog.runs)
 
-    async def _finished(self, request: Request) -> RunSummary:
-        summary = await self._summary(request)
-        if not summary.finished:
-            raise InvalidInput("this run has no result yet; resume it first")
-        return summary
+    async def _run(self, request: Request) -> RunSummary:
+        return _find_run(await self._all_runs(), request.path_params["trace_id"])
 
-    async def _twins(self, summary: RunSummary) -> int:
-        found = await _threaded(self._shelf.runs)
-        return len(same_question(_without(found, member_run_ids(found)), summary))
+    async def _finished_run(self, request: Request) -> RunSummary:
+        run = await self._run(request)
+        if not run.finished:
+            raise InvalidInput("This run has no result yet. Resume it first.")
+        return run
+
+    async def _count_repeats(self, run: RunSummary) -> int:
+        """Count the finished runs of the same question, including this one."""
+        found = await self._all_runs()
+        return len(same_question(_without(found, member_run_ids(found)), run))
 
 
-def _number(text: str) -> int:
-    return int(text) if _PAGE.fullmatch(text) else 1
+def _parse_page_number(text: str) -> int:
+    return int(text) if _PAGE_NUMBER.fullmatch(text) else 1
 
 
 def _without(found: Sequence[RunSummary], hidden: set[str]) -> list[RunSummary]:
     return [each for each in found if each.trace_id not in hidden]
 
 
-def _named(found: Sequence[RunSummary], trace_id: str) -> RunSummary:
-    summary = next((each for each in found if each.trace_id == trace_id), None)
-    if summary is None:
-        raise UnknownTrace("no run of that id is stored here")
-    return summary
+def _find_run(found: Sequence[RunSummary], trace_id: str) -> RunSummary:
+    run = next((each for each in found if each.trace_id == trace_id), None)
+    if run is None:
+        raise UnknownTrace("No run with this id is stored here.")
+    return run
 
 
-async def _threaded(work: Callable[[], T]) -> T:
-    """Reading disks and proving things takes its time; the page goes on meanwhile."""
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Run blocking work in a thread, so that the server stays responsive."""
     return await to_thread.run_sync(work)

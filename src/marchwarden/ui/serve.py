@@ -1,4 +1,4 @@
-"""Serving: the page on one port of this machine, until it is told to stop. Knows no researcher."""
+"""Serves the browser interface on a port of this machine until a signal stops it. Does not know any researcher."""
 
 import secrets
 from collections.abc import Callable
@@ -7,32 +7,32 @@ from typing import Final
 import anyio
 
 from marchwarden.mcp.asgi import open_listener, serve_application
-from marchwarden.ui.app import application
-from marchwarden.ui.auth import TOKEN, Guard
+from marchwarden.ui.app import create_app
+from marchwarden.ui.auth import TOKEN, AccessGuard
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
 
 HOST: Final = "127.0.0.1"
 
 
-async def serve_page(house: UiDependencies, port: int, announce: Callable[[str], None]) -> int:
-    """Serve until a signal asks to stop. `announce` gets the address with its secret once it answers; port 0 is any.
+async def serve_page(dependencies: UiDependencies, port: int, announce: Callable[[str], None]) -> int:
+    """Serve until a signal arrives. `announce` gets the address with its secret. Port 0 means any free port.
 
-    Returns how many questions were under way then; their traces are as far as they came, and can be resumed.
+    Returns the number of questions that were still open. Their traces remain and can be resumed.
     """
     token = secrets.token_urlsafe(32)
     with open_listener(HOST, port) as listener:
-        bound = listener.getsockname()[1]
+        bound_port = listener.getsockname()[1]
         async with anyio.create_task_group() as runs:
-            desk = JobQueue(runs)
+            queue = JobQueue(runs)
             try:
                 await serve_application(
-                    Guard(application(house, desk), token, bound),
+                    AccessGuard(create_app(dependencies, queue), token, bound_port),
                     listener,
-                    on_ready=lambda: announce(f"http://{HOST}:{bound}/?{TOKEN}={token}"),
-                    on_stop=desk.close,
+                    on_ready=lambda: announce(f"http://{HOST}:{bound_port}/?{TOKEN}={token}"),
+                    on_stop=queue.close,
                 )
             finally:
-                left = len(desk.under_way())
+                unfinished = len(queue.open_jobs())
                 runs.cancel_scope.cancel()
-    return left
+    return unfinished

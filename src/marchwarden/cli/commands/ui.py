@@ -91,8 +91,8 @@ def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
         store=Store.at(trace_dir, settings.environ),
         prices=Prices.load(settings.prices),
         build=build,
-        again=lambda opening: rebuild_from_trace(opening, settings, trace_dir),
-        rebuild=rebuild_run_offline,
+        build_from_trace=lambda header: rebuild_from_trace(header, settings, trace_dir),
+        rebuild_offline=rebuild_run_offline,
         read_inputs=read_inputs,
         fields=tuple(
             InputField(spec.kind, option.name, option.label, option.example, option.hint)

@@ -1,151 +1,151 @@
 "use strict";
-// What the page does by itself: shows progress as it comes, local times, a few keys. It writes text, never markup.
+// Shows progress as it arrives, local times and keyboard shortcuts. Sets text content only, never HTML.
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const number = new Intl.NumberFormat("en");
 
-function made(name, text = "") {
+function create(name, text = "") {
   const element = document.createElement(name);
   element.textContent = text;
   return element;
 }
 
-function row(card, told) {
+function findOrAddRow(card, progress) {
   const body = one("tbody", card);
-  const known = [...body.rows].find((each) => each.dataset.who === told.name);
-  if (known) return known;
-  const made_row = body.insertRow();
-  made_row.dataset.who = told.name;
-  const head = made("th", told.who);
+  const existing = [...body.rows].find((row) => row.dataset.who === progress.name);
+  if (existing) return existing;
+  const row = body.insertRow();
+  row.dataset.who = progress.name;
+  const head = create("th", progress.who);
   head.scope = "row";
-  const step = made("td");
-  step.append(made("strong"), " ", made("span"));
-  const spent = made("td");
-  const meter = made("progress");
-  meter.setAttribute("aria-label", `Tokens of ${told.who}`);
-  spent.append(meter, made("small"));
-  made_row.append(head, step, made("td"), spent);
-  return made_row;
+  const step = create("td");
+  step.append(create("strong"), " ", create("span"));
+  const tokens = create("td");
+  const meter = create("progress");
+  meter.setAttribute("aria-label", `Tokens used by ${progress.who}`);
+  tokens.append(meter, create("small"));
+  row.append(head, step, create("td"), tokens);
+  return row;
 }
 
-function show_row(card, told) {
-  const [, step, sources, spent] = row(card, told).cells;
-  one("strong", step).textContent = told.step;
-  one("span", step).textContent = told.message;
-  sources.textContent = told.sources;
-  const meter = one("progress", spent);
-  meter.max = Math.max(told.budget, 1);
-  meter.value = told.tokens;
-  one("small", spent).textContent = `${number.format(told.tokens)} of ${number.format(told.budget)}`;
+function showRow(card, progress) {
+  const [, step, sources, tokens] = findOrAddRow(card, progress).cells;
+  one("strong", step).textContent = progress.step;
+  one("span", step).textContent = progress.message;
+  sources.textContent = progress.sources;
+  const meter = one("progress", tokens);
+  meter.max = Math.max(progress.budget, 1);
+  meter.value = progress.tokens;
+  one("small", tokens).textContent = `${number.format(progress.tokens)} of ${number.format(progress.budget)}`;
 }
 
-function show_lines(card, lines) {
+function showLines(card, lines) {
   const log = one(".log", card);
   if (!log) return;
-  const at_end = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
   for (const line of lines) {
     if (line.number <= Number(card.dataset.last)) continue;
     card.dataset.last = line.number;
-    const item = made("li");
-    item.append(made("strong", line.head), " ", made("span", line.message));
+    const item = create("li");
+    item.append(create("strong", line.head), " ", create("span", line.message));
     log.append(item);
   }
-  if (at_end) log.scrollTop = log.scrollHeight;
+  if (atEnd) log.scrollTop = log.scrollHeight;
 }
 
-function show(told) {
+function showJob(job) {
   for (const card of all("[data-job]")) {
-    if (card.dataset.job !== told.id || !("open" in card.dataset)) continue;
+    if (card.dataset.job !== job.id || !("open" in card.dataset)) continue;
     const badge = one("[data-state]", card);
-    if (badge.textContent !== told.said) badge.textContent = told.said;
-    badge.className = `badge ${told.state}`;
-    told.rows.forEach((each) => show_row(card, each));
-    show_lines(card, told.lines);
-    if (!told.open) end(card, told);
+    if (badge.textContent !== job.said) badge.textContent = job.said;
+    badge.className = `badge ${job.state}`;
+    job.rows.forEach((progress) => showRow(card, progress));
+    showLines(card, job.lines);
+    if (!job.open) closeCard(card, job);
   }
 }
 
-function end(card, told) {
+function closeCard(card, job) {
   delete card.dataset.open;
   if ("alone" in card.dataset) {
-    // The server knows what comes after: the report, or what can be done instead.
-    window.location.replace(`/asked/${told.id}`);
+    // The server decides what follows: the report, or a page that offers to resume.
+    window.location.replace(`/asked/${job.id}`);
     return;
   }
   one("form", card)?.remove();
   one(".clock", card)?.remove();
   const failure = one(".failure", card);
-  failure.textContent = told.failure;
-  failure.hidden = !told.failure;
-  if (told.state === "finished") {
-    const answer = made("a", "Read the answer");
-    answer.href = `/asked/${told.id}`;
+  failure.textContent = job.failure;
+  failure.hidden = !job.failure;
+  if (job.state === "finished") {
+    const answer = create("a", "Read the answer");
+    answer.href = `/asked/${job.id}`;
     answer.className = "button primary";
     card.append(answer);
   }
 }
 
-// A browser grants a server few connections: the stream is held only by pages that are seen and have something to wait for.
+// Browsers allow few connections per server: only visible pages with an open job keep the stream open.
 let stream = null;
-function watch() {
+function updateStream() {
   const wanted = !document.hidden && one("[data-job][data-open]") !== null;
   if (wanted && stream === null) {
     stream = new EventSource("/events");
     stream.addEventListener("job", (event) => {
-      show(JSON.parse(event.data));
-      watch();
+      showJob(JSON.parse(event.data));
+      updateStream();
     });
     stream.addEventListener("error", () => {
-      for (const badge of all("[data-open] [data-state]")) badge.textContent = "no connection, trying again";
+      for (const badge of all("[data-open] [data-state]")) badge.textContent = "connection lost, retrying";
     });
   } else if (!wanted && stream !== null) {
     stream.close();
     stream = null;
   }
 }
-document.addEventListener("visibilitychange", watch);
-window.addEventListener("pageshow", watch);
+document.addEventListener("visibilitychange", updateStream);
+window.addEventListener("pageshow", updateStream);
 window.addEventListener("pagehide", () => {
   stream?.close();
   stream = null;
 });
-watch();
+updateStream();
 
-function tick() {
+function updateClocks() {
   for (const clock of all("[data-began]")) {
     const seconds = Math.max(Math.round((Date.now() - Number(clock.dataset.began)) / 1000), 0);
     clock.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   }
 }
 if (one("[data-began]")) {
-  tick();
-  setInterval(tick, 1000);
+  updateClocks();
+  setInterval(updateClocks, 1000);
 }
 
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const localFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 for (const time of all("time[data-local]")) {
   const moment = new Date(time.dateTime);
-  if (!Number.isNaN(moment.valueOf())) time.textContent = local.format(moment);
+  if (!Number.isNaN(moment.valueOf())) time.textContent = localFormat.format(moment);
 }
 
 for (const select of all("select[data-submit]")) select.addEventListener("change", () => select.form.requestSubmit());
 
-// Finding out who is asked may take a moment, in which a second click would ask a second time.
-let sent = false;
+// Building the researchers takes a moment, during which a second click would ask twice.
+let submitted = false;
 one("form.ask")?.addEventListener("submit", (event) => {
-  if (sent) event.preventDefault();
-  sent = true;
+  if (submitted) event.preventDefault();
+  submitted = true;
 });
 window.addEventListener("pageshow", () => {
-  sent = false;
+  submitted = false;
 });
 
 document.addEventListener("keydown", (event) => {
-  const writing = event.target.matches("input, textarea, select");
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && writing) {
+  const inField = event.target.matches("input, textarea, select");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && inField) {
     event.target.form?.requestSubmit();
-  } else if (event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  } else if (event.key === "/" && !inField && !event.ctrlKey && !event.metaKey && !event.altKey) {
     const field = one("input[type=search]") ?? one("#question");
     if (field) {
       event.preventDefault();

@@ -1,1 +1,1 @@
-"""What each address of the page shows, as HTML made from values already read."""
+"""The HTML of each page, built from values already loaded."""

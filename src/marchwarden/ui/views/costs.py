@@ -1,34 +1,32 @@
-"""What it all cost: a plot over the days, and sums by model and by researcher."""
+"""Costs of all runs: charts per day, and sums by model and by researcher."""
 
 from collections.abc import Sequence
 
 from marchwarden.audit.costs import Expense, Sum, sum_by, total
 from marchwarden.reports.html import Markup
 from marchwarden.text.sanitize import pluralize
-from marchwarden.ui.bar_chart import Bar, bars
+from marchwarden.ui.bar_chart import Bar, bar_chart
 from marchwarden.ui.daily_costs import Day
 from marchwarden.ui.html import element, link
 from marchwarden.ui.views.frame import document, heading
 
 SPANS = (30, 90, 365)
-_A_MILLION = 1_000_000
+_MILLION = 1_000_000
 
 
-def spent(days: Sequence[Day], found: Sequence[Expense], span: int) -> str:
-    whole = total(found)
+def costs_page(days: Sequence[Day], found: Sequence[Expense], span: int) -> str:
+    sum_of_all = total(found)
     if not days:
-        return document(
-            "Costs", heading("Costs"), element("p", "Nothing was spent yet.", class_="message"), current="/costs"
-        )
+        return document("Costs", heading("Costs"), element("p", "No costs yet.", class_="message"), current="/costs")
     return document(
         "Costs",
         heading(
             "Costs",
-            f"{_dollars(whole.dollars)} and {pluralize(whole.tokens, 'token')} in all",
-            _unpriced(whole.unpriced),
+            f"{_dollars(sum_of_all.dollars)} and {pluralize(sum_of_all.tokens, 'token')} in total",
+            _unpriced(sum_of_all.unpriced),
         ),
         _spans(span),
-        _plots(days),
+        _charts(days),
         _sums("By model", sum_by(found, "model")),
         _sums("By researcher", sum_by(found, "researcher")),
         _table(days),
@@ -36,23 +34,23 @@ def spent(days: Sequence[Day], found: Sequence[Expense], span: int) -> str:
     )
 
 
-def _plots(days: Sequence[Day]) -> Markup:
+def _charts(days: Sequence[Day]) -> Markup:
     money = [Bar(_short(day), day.dollars) for day in days]
     tokens = [Bar(_short(day), float(day.tokens)) for day in days]
-    paid = any(bar.value for bar in money)
+    has_prices = any(bar.value for bar in money)
     return element(
         "section",
-        element("h2", "Dollars a day") if paid else None,
-        bars(money, "Dollars a day", _dollars) if paid else None,
-        element("h2", "Tokens a day"),
-        bars(tokens, "Tokens a day", _tokens),
+        element("h2", "Dollars per day") if has_prices else None,
+        bar_chart(money, "Dollars per day", _dollars) if has_prices else None,
+        element("h2", "Tokens per day"),
+        bar_chart(tokens, "Tokens per day", _tokens),
         aria_label="Costs over time",
     )
 
 
-def _spans(chosen: int) -> Markup:
+def _spans(current: int) -> Markup:
     items = [
-        element("li", link(f"{span} days", f"/costs?days={span}", aria_current="true" if span == chosen else None))
+        element("li", link(f"{span} days", f"/costs?days={span}", aria_current="true" if span == current else None))
         for span in SPANS
     ]
     return element("nav", element("ul", *items), class_="tools", aria_label="Time shown")
@@ -65,7 +63,7 @@ def _sums(title: str, sums: Sequence[Sum]) -> Markup:
             "tr",
             element("th", each.name, scope="row"),
             element("td", f"{each.tokens:,}"),
-            element("td", _dollars(each.dollars) if not each.unpriced else f"{_dollars(each.dollars)} and unknown"),
+            element("td", f"{_dollars(each.dollars)} + unknown" if each.unpriced else _dollars(each.dollars)),
         )
         for each in sums
     ]
@@ -73,7 +71,7 @@ def _sums(title: str, sums: Sequence[Sum]) -> Markup:
 
 
 def _table(days: Sequence[Day]) -> Markup:
-    """The plot in numbers, for those who do not see it."""
+    """Render the charts as a table, for screen readers."""
     head = element("tr", *(element("th", name, scope="col") for name in ("Day", "Tokens", "Dollars")))
     rows = [
         element(
@@ -86,20 +84,20 @@ def _table(days: Sequence[Day]) -> Markup:
         if day.tokens
     ]
     table = element("table", element("thead", head), element("tbody", *rows), class_="figures sums")
-    return element("details", element("summary", "Day by day"), table, class_="more")
+    return element("details", element("summary", "Costs per day"), table, class_="more")
 
 
 def _unpriced(tokens: int) -> str | None:
-    return f", {pluralize(tokens, 'token')} of them at a price unknown here" if tokens else None
+    return f", including {pluralize(tokens, 'token')} without a known price" if tokens else None
 
 
 def _dollars(value: float) -> str:
-    """Cents, and what is less than a cent where there is little else."""
+    """Format an amount in cents, or in hundredths of a cent below one dollar."""
     return f"${value:,.2f}" if value >= 1 or round(value, 2) == round(value, 4) else f"${value:.4f}"
 
 
 def _tokens(value: float) -> str:
-    return f"{value / _A_MILLION:g} M" if value >= _A_MILLION else f"{value:,.0f}"
+    return f"{value / _MILLION:g} M" if value >= _MILLION else f"{value:,.0f}"
 
 
 def _short(day: Day) -> str:

@@ -1,4 +1,4 @@
-"""Frame: what every page has around it: its head, its bar, its one message."""
+"""The parts that all pages share: head, navigation bar, heading, error page."""
 
 from typing import Final
 
@@ -6,53 +6,51 @@ from marchwarden.reports.html import Content, Markup, joined
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.html import element, link
 
-_PLACES: Final = (("/", "Ask"), ("/runs", "Runs"), ("/costs", "Costs"))
+_NAVIGATION: Final = (("/", "Ask"), ("/runs", "Runs"), ("/costs", "Costs"))
 
 
-def document(title: str, *content: Content, current: str = "", kind: str = "") -> str:
-    """A whole page. `current` is the place of the bar it belongs to, `kind` how it is laid out."""
-    whole = element(
+def document(title: str, *content: Content, current: str = "", body_class: str = "") -> str:
+    """Return a complete page. `current` is the entry of the navigation bar to highlight."""
+    html = element(
         "html",
         _head(title),
         element(
             "body",
-            link("Skip to the content", "#content", class_="skip"),
-            _bar(current),
+            link("Skip to content", "#content", class_="skip"),
+            _navigation_bar(current),
             element("main", *content, id="content"),
-            class_=kind or None,
+            class_=body_class or None,
         ),
         lang="en",
     )
-    return f"<!doctype html>\n{whole.text}\n"
+    return f"<!doctype html>\n{html.text}\n"
 
 
-def trouble(title: str, told: str) -> str:
-    """A page that says what is wrong, in one line a person can act on."""
+def error_page(title: str, message: str) -> str:
     return document(
         title,
         element("h1", title),
-        element("p", one_line(told, 600), class_="message bad", role="alert"),
-        element("p", link("Back to the runs", "/runs"), " or ", link("ask something", "/"), "."),
+        element("p", one_line(message, 600), class_="message bad", role="alert"),
+        element("p", link("Back to the runs", "/runs"), " or ", link("ask a question", "/"), "."),
         current="",
     )
 
 
-def heading(title: str, *told: Content) -> Markup:
-    lead = element("p", joined(told), class_="lead") if told else None
+def heading(title: str, *details: Content) -> Markup:
+    lead = element("p", joined(details), class_="lead") if details else None
     return element("header", element("h1", one_line(title, 600)), lead, class_="heading")
 
 
-def when(timestamp: str) -> Markup:
-    """A moment in UTC, which the script turns into the reader's own time."""
+def local_time(timestamp: str) -> Markup:
+    """Render a time in UTC. The script converts it to the reader's time zone."""
     shown = f"{timestamp[:10]} {timestamp[11:16]} UTC" if len(timestamp) >= len("2025-01-01T00:00") else timestamp
     return element("time", shown, datetime=timestamp, data_local=True)
 
 
-def button(words: str, action: str, kind: str = "") -> Markup:
-    """Something that changes something: a form of its own."""
-    return element(
-        "form", element("button", words, type="submit", class_=kind or None), method="post", action=action, class_="one"
-    )
+def post_button(label: str, action: str, button_class: str = "") -> Markup:
+    """Render a button that sends a POST request to `action`."""
+    button = element("button", label, type="submit", class_=button_class or None)
+    return element("form", button, method="post", action=action, class_="inline-form")
 
 
 def _head(title: str) -> Markup:
@@ -68,9 +66,9 @@ def _head(title: str) -> Markup:
     )
 
 
-def _bar(current: str) -> Markup:
-    places = [
-        element("li", link(name, place, aria_current="page" if place == current else None)) for place, name in _PLACES
+def _navigation_bar(current: str) -> Markup:
+    entries = [
+        element("li", link(name, path, aria_current="page" if path == current else None)) for path, name in _NAVIGATION
     ]
     brand = link("Marchwarden", "/", class_="brand")
-    return element("header", brand, element("nav", element("ul", *places), aria_label="Places"), class_="bar")
+    return element("header", brand, element("nav", element("ul", *entries), aria_label="Main"), class_="bar")

@@ -1,4 +1,4 @@
-"""Questions under way: each with its researchers, their steps, what they read and spent."""
+"""Questions in progress: their researchers with step, sources read and tokens used."""
 
 from collections.abc import Sequence
 
@@ -6,42 +6,42 @@ from marchwarden.protocols import Progress
 from marchwarden.reports.html import Markup
 from marchwarden.text.sanitize import one_line
 from marchwarden.ui.html import element, link
-from marchwarden.ui.jobs import Job, ResearcherProgress, State
-from marchwarden.ui.views.frame import button, document, heading, when
+from marchwarden.ui.jobs import JobState, ResearcherProgress, ResearchJob
+from marchwarden.ui.views.frame import document, heading, local_time, post_button
 
-_SAID = {
-    State.WAITING: "waiting for its turn",
-    State.RUNNING: "under way",
-    State.FINISHED: "finished",
-    State.FAILED: "failed",
-    State.STOPPED: "stopped",
+_STATE_TEXTS = {
+    JobState.WAITING: "queued",
+    JobState.RUNNING: "running",
+    JobState.FINISHED: "finished",
+    JobState.FAILED: "failed",
+    JobState.STOPPED: "stopped",
 }
 
 
-def said(state: State) -> str:
-    return _SAID[state]
+def state_text(state: JobState) -> str:
+    return _STATE_TEXTS[state]
 
 
-def cards(jobs: Sequence[Job]) -> Markup | None:
-    """All that is under way, for the front page."""
+def job_cards(jobs: Sequence[ResearchJob]) -> Markup | None:
+    """Render all open jobs for the home page."""
     if not jobs:
         return None
-    return element("section", element("h2", "Under way"), *(_card(job) for job in jobs), aria_label="Under way")
+    return element("section", element("h2", "In progress"), *(_card(job) for job in jobs), aria_label="In progress")
 
 
-def watched(job: Job) -> str:
-    """The page of one question, until its answer is there."""
+def job_page(job: ResearchJob) -> str:
+    """Render the page of one question while it has no answer."""
     return document(
         job.question,
-        heading(job.question, "Asked ", when(job.began.isoformat(timespec="seconds").replace("+00:00", "Z"))),
+        heading(job.question, "Asked ", local_time(job.began.isoformat(timespec="seconds").replace("+00:00", "Z"))),
         _card(job, alone=True),
-        _after(job),
-        element("noscript", element("p", "Reload this page to see how far it is.", class_="message")),
+        _next_actions(job),
+        element("noscript", element("p", "Reload this page to see the progress.", class_="message")),
         current="/",
     )
 
 
-def _card(job: Job, *, alone: bool = False) -> Markup:
+def _card(job: ResearchJob, *, alone: bool = False) -> Markup:
     title = None if alone else element("h3", link(one_line(job.question, 200), f"/asked/{job.id}"))
     state = element("p", _badge(job), _clock(job), class_="state")
     rows = element(
@@ -53,11 +53,11 @@ def _card(job: Job, *, alone: bool = False) -> Markup:
         element("tbody", *(_row(job, name, progress) for name, progress in job.latest.items())),
     )
     log = (
-        element("ol", *(_line(job, line) for line in job.lines), class_="log", aria_label="Every step")
+        element("ol", *(_line(job, line) for line in job.lines), class_="log", aria_label="All steps")
         if alone
         else None
     )
-    stop = button("Stop", f"/asked/{job.id}/stop", "quiet") if job.is_open else None
+    stop = post_button("Stop", f"/asked/{job.id}/stop", "quiet") if job.is_open else None
     return element(
         "article",
         title,
@@ -69,53 +69,54 @@ def _card(job: Job, *, alone: bool = False) -> Markup:
         class_="job",
         data_job=job.id,
         data_alone=alone,
-        data_last=job.told,
+        data_last=job.last_line,
         data_open=job.is_open,
     )
 
 
-def _badge(job: Job) -> Markup:
-    return element("span", said(job.state), class_=f"badge {job.state.value}", data_state=True, role="status")
+def _badge(job: ResearchJob) -> Markup:
+    return element("span", state_text(job.state), class_=f"badge {job.state.value}", data_state=True, role="status")
 
 
-def _clock(job: Job) -> Markup | None:
+def _clock(job: ResearchJob) -> Markup | None:
     if not job.is_open:
         return None
     return element("span", "", class_="clock", data_began=int(job.began.timestamp() * 1000))
 
 
-def _row(job: Job, name: str, progress: Progress) -> Markup:
-    spent = element(
+def _row(job: ResearchJob, name: str, progress: Progress) -> Markup:
+    tokens = element(
         "progress",
         value=progress.tokens_used,
         max=max(progress.token_budget, 1),
-        aria_label=f"Tokens of {job.who(name)}",
+        aria_label=f"Tokens used by {job.display_name(name)}",
     )
     return element(
         "tr",
-        element("th", job.who(name), scope="row"),
+        element("th", job.display_name(name), scope="row"),
         element("td", element("strong", progress.step), " ", element("span", progress.message)),
         element("td", str(progress.sources)),
-        element("td", spent, element("small", f"{progress.tokens_used:,} of {progress.token_budget:,}")),
+        element("td", tokens, element("small", f"{progress.tokens_used:,} of {progress.token_budget:,}")),
         data_who=name,
     )
 
 
-def _line(job: Job, line: ResearcherProgress) -> Markup:
-    return element("li", element("strong", f"{job.who(line.who)} {line.step}"), " ", element("span", line.message))
+def _line(job: ResearchJob, line: ResearcherProgress) -> Markup:
+    head = f"{job.display_name(line.researcher)} {line.step}"
+    return element("li", element("strong", head), " ", element("span", line.message))
 
 
-def _after(job: Job) -> Markup | None:
-    """What can be done when it ended without an answer."""
-    if job.is_open or job.state is State.FINISHED:
+def _next_actions(job: ResearchJob) -> Markup | None:
+    """Offer to resume a job that ended without an answer."""
+    if job.is_open or job.state is JobState.FINISHED:
         return None
-    again = link("Ask something else", "/", class_="button")
+    ask = link("Ask something else", "/", class_="button")
     if not job.trace_id:
-        return element("p", again, class_="actions")
+        return element("p", ask, class_="actions")
     return element(
         "div",
-        button("Resume", f"/runs/{job.trace_id}/resume", "primary"),
-        again,
-        element("p", "Nothing that was found so far is looked for again.", class_="note"),
+        post_button("Resume", f"/runs/{job.trace_id}/resume", "primary"),
+        ask,
+        element("p", "Resume continues where the run stopped.", class_="note"),
         class_="actions",
     )

@@ -1,4 +1,4 @@
-"""One stored run: its report in a frame, the proof of it, its replay; or what is left to do where it has no result."""
+"""One stored run: its report in a frame, its verification and replay; or what to do when it has no result."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from marchwarden.audit.verify import Check
 from marchwarden.reports.html import Content, Markup
 from marchwarden.text.sanitize import one_line, pluralize
 from marchwarden.ui.html import element, link
-from marchwarden.ui.views.frame import button, document, heading
-from marchwarden.ui.views.runs import facts
+from marchwarden.ui.views.frame import document, heading, post_button
+from marchwarden.ui.views.runs import run_facts
 
 
-def report(run: RunSummary, twins: int) -> str:
-    """The report as it is, in a frame that lets nothing in it act."""
+def report_page(run: RunSummary, repeats: int) -> str:
+    """Show the unchanged report in a frame that runs no scripts."""
     frame = element(
         "iframe",
         src=f"/runs/{run.trace_id}/report",
@@ -20,81 +20,96 @@ def report(run: RunSummary, twins: int) -> str:
         sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox",
         referrerpolicy="no-referrer",
     )
-    title = element("h1", one_line(run.question, 300), class_="unseen")
-    return document(run.question, title, _tools(run, twins, "Report"), frame, current="/runs", kind="framed")
+    title = element("h1", one_line(run.question, 300), class_="visually-hidden")
+    return document(run.question, title, _tools(run, repeats, "Report"), frame, current="/runs", body_class="framed")
 
 
-def verification(run: RunSummary, twins: int, checks: Sequence[Check]) -> str:
+def verify_page(run: RunSummary, repeats: int, checks: Sequence[Check]) -> str:
     failed = [check for check in checks if not check.proved]
-    verdict = (
-        f"{len(failed)} of {pluralize(len(checks), 'check')} failed" if failed else f"All {len(checks)} checks hold"
+    passed = [check for check in checks if check.proved]
+    if failed:
+        verdict = f"{len(failed)} of {pluralize(len(checks), 'check')} failed"
+    else:
+        verdict = f"{_matching_quotes(run.citations)}. All {len(checks)} checks passed."
+    return _tool_page(
+        run,
+        repeats,
+        "Verify",
+        "Not verified" if failed else "Verified",
+        _status(verdict, is_good=not failed),
+        element("p", "Checked against the stored trace and archive, without a model or network access.", class_="note"),
+        element("ul", *(_check(check) for check in [*failed, *passed]), class_="checks"),
     )
-    listed = element("ul", *(_check(check) for check in [*failed, *(c for c in checks if c.proved)]), class_="checks")
-    told = element("p", verdict, class_=f"message {'bad' if failed else 'good'}", role="status")
-    how = element("p", "Proved from the trace and the archive, with no model and no network.", class_="note")
-    return _about(run, twins, "Verify", "Verified again" if not failed else "Not verified", told, how, listed)
 
 
-def replayed(run: RunSummary, twins: int, differences: Sequence[str], diverged: str = "") -> str:
-    """What came of running it again from its trace alone."""
+def replay_page(run: RunSummary, repeats: int, differences: Sequence[str], diverged: str = "") -> str:
+    """Show whether the run repeated from its trace has the same result."""
     if diverged:
-        told = element("p", f"It could not be repeated: {one_line(diverged, 400)}", class_="message bad", role="status")
+        status = _status(f"The run could not be repeated: {one_line(diverged, 400)}", is_good=False)
     elif differences:
-        named = ", ".join(one_line(each, 60) for each in differences)
-        told = element("p", f"Different: {named}", class_="message bad", role="status")
+        names = ", ".join(one_line(each, 60) for each in differences)
+        status = _status(f"Different: {names}", is_good=False)
     else:
         same = f"Identical: {pluralize(run.citations, 'citation')}, confidence {run.confidence:g}"
-        told = element("p", same, class_="message good", role="status")
-    how = element("p", "Run again from its trace and archive alone, with every socket closed.", class_="note")
-    return _about(run, twins, "Replay", "Replayed", told, how)
+        status = _status(same, is_good=True)
+    note = element("p", "Repeated offline from the stored trace and archive.", class_="note")
+    return _tool_page(run, repeats, "Replay", "Replayed", status, note)
 
 
-def unfinished(run: RunSummary, steps: int, damage: str) -> str:
-    """A run that was cut short: how far it came, and the way on."""
+def unfinished_page(run: RunSummary, steps: int, damage: str) -> str:
+    """Show how far an unfinished run got, with a button to resume it."""
     if damage:
-        why = f"Its trace is damaged ({one_line(damage, 300)}): it can be looked at, but not resumed."
+        message = f"The trace of this run is damaged ({one_line(damage, 300)}). You can view it, but not resume it."
     else:
-        why = f"It was cut short after {pluralize(steps, 'step')}. Nothing of that is done again when it goes on."
+        message = f"Stopped after {pluralize(steps, 'step')}. Resume continues there."
     return document(
         run.question,
         heading(run.question),
-        facts(run),
-        element("p", why, class_="message bad" if damage else "message"),
+        run_facts(run),
+        element("p", message, class_="message bad" if damage else "message"),
         element(
             "div",
-            button("Resume", f"/runs/{run.trace_id}/resume", "primary") if not damage else None,
-            link("Ask it anew", f"/?again={run.trace_id}", class_="button"),
+            post_button("Resume", f"/runs/{run.trace_id}/resume", "primary") if not damage else None,
+            link("Ask again", f"/?again={run.trace_id}", class_="button"),
             class_="actions",
         ),
         current="/runs",
     )
 
 
-def _about(run: RunSummary, twins: int, tool: str, title: str, *content: Content) -> str:
+def _tool_page(run: RunSummary, repeats: int, tool: str, title: str, *content: Content) -> str:
     return document(
         f"{title}: {run.question}",
-        _tools(run, twins, tool),
+        _tools(run, repeats, tool),
         element("h1", title),
         element("p", link(one_line(run.question, 300), f"/runs/{run.trace_id}"), class_="lead"),
-        facts(run),
+        run_facts(run),
         *content,
         current="/runs",
     )
 
 
-def _tools(run: RunSummary, twins: int, tool: str) -> Markup:
-    """What can be done with a finished run. `tool` is what is being done."""
-    here = f"/runs/{run.trace_id}"
-    views = {"Report": here, "Verify": f"{here}/verify", "Replay": f"{here}/replay"}
+def _tools(run: RunSummary, repeats: int, tool: str) -> Markup:
+    """Links to what can be done with a finished run. `tool` is the current one."""
+    path = f"/runs/{run.trace_id}"
+    views = {"Report": path, "Verify": f"{path}/verify", "Replay": f"{path}/replay"}
     links = [
-        *(link(name, place, aria_current="page" if name == tool else None) for name, place in views.items()),
-        link(f"Compare ({twins})", f"/compare?other={run.trace_id}") if twins > 1 else None,
+        *(link(name, href, aria_current="page" if name == tool else None) for name, href in views.items()),
+        link(f"Compare ({repeats})", f"/compare?other={run.trace_id}") if repeats > 1 else None,
         link("Ask again", f"/?again={run.trace_id}"),
-        link("Save", f"{here}/report", download=f"marchwarden-{run.trace_id}.html"),
+        link("Save", f"{path}/report", download=f"marchwarden-{run.trace_id}.html"),
     ]
     return element(
         "nav", element("ul", *(element("li", each) for each in links if each)), class_="tools", aria_label="This run"
     )
+
+
+def _status(text: str, *, is_good: bool) -> Markup:
+    return element("p", text, class_=f"message {'good' if is_good else 'bad'}", role="status")
+
+
+def _matching_quotes(count: int) -> str:
+    return "1 quote matches its source" if count == 1 else f"{pluralize(count, 'quote')} match their sources"
 
 
 def _check(check: Check) -> Markup:

@@ -1,4 +1,4 @@
-"""The stored runs: a list to search and turn over, and the words one run is told in."""
+"""The list of stored runs with its search, and the facts shown about one run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,91 +10,97 @@ from marchwarden.reports.html import Content, Markup, joined
 from marchwarden.reports.labels import seconds
 from marchwarden.text.sanitize import one_line, pluralize
 from marchwarden.ui.html import element, link
-from marchwarden.ui.views.frame import document, heading, when
+from marchwarden.ui.views.frame import document, heading, local_time
 
-A_PAGE: Final = 25
+PAGE_SIZE: Final = 25
 
 
 @dataclass(frozen=True)
-class Sought:
-    """What is looked for in the list, and which part of it is shown."""
+class RunSearch:
+    """A search in the list of runs, and the page of its results to show."""
 
     words: str = ""
-    with_members: bool = False
+    with_sub_runs: bool = False
     page: int = 1
 
-    def at(self, page: int) -> str:
-        given = {"q": self.words, "all": "1" if self.with_members else "", "page": str(page) if page > 1 else ""}
+    def url(self, page: int) -> str:
+        given = {"q": self.words, "all": "1" if self.with_sub_runs else "", "page": str(page) if page > 1 else ""}
         query = urlencode({name: value for name, value in given.items() if value})
         return f"/runs?{query}" if query else "/runs"
 
 
-def listed(runs: Sequence[RunSummary], sought: Sought, twins: Mapping[str, int]) -> str:
-    """One page of the runs that were found. `twins` is how many finished runs there are of each question."""
-    pages = max((len(runs) + A_PAGE - 1) // A_PAGE, 1)
-    page = min(max(sought.page, 1), pages)
-    shown = runs[(page - 1) * A_PAGE : page * A_PAGE]
-    nothing = "No run has all of these words." if sought.words else "No runs yet: ask something."
+def runs_page(runs: Sequence[RunSummary], search: RunSearch, repeats: Mapping[str, int]) -> str:
+    """Render one page of the runs found. `repeats` counts the finished runs of each question."""
+    pages = max((len(runs) + PAGE_SIZE - 1) // PAGE_SIZE, 1)
+    page = min(max(search.page, 1), pages)
+    shown = runs[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    nothing = "No run matches this search." if search.words else "No runs yet."
     return document(
         "Runs",
         heading("Runs", pluralize(len(runs), "run"), f", page {page} of {pages}" if pages > 1 else None),
-        _search(sought),
-        element("h2", "Found", class_="unseen"),
-        items(shown, twins) if shown else element("p", nothing, class_="message"),
-        _turning(sought, page, pages),
+        _search_form(search),
+        element("h2", "Results", class_="visually-hidden"),
+        run_list(shown, repeats) if shown else element("p", nothing, class_="message"),
+        _pager(search, page, pages),
         current="/runs",
     )
 
 
-def items(runs: Sequence[RunSummary], twins: Mapping[str, int]) -> Markup:
-    return element("ol", *(_item(run, twins.get(run.key, 0)) for run in runs), class_="runs")
+def run_list(runs: Sequence[RunSummary], repeats: Mapping[str, int]) -> Markup:
+    return element("ol", *(_item(run, repeats.get(run.key, 0)) for run in runs), class_="runs")
 
 
-def facts(run: RunSummary) -> Markup:
-    """When, who, how deep, and what it took."""
-    told: list[Content] = [when(run.began), one_line(run.researcher, 60), run.depth, one_line(run.mind, 60)]
+def run_facts(run: RunSummary) -> Markup:
+    """Render date, researchers, depth and model, and for finished runs what they used."""
+    facts: list[Content] = [local_time(run.began), asked_researchers(run), run.depth, one_line(run.mind, 60)]
     if run.finished:
-        told += [pluralize(run.citations, "citation"), pluralize(run.tokens, "token"), seconds(run.seconds)]
-    return element("p", joined([each for each in told if each], " · "), class_="facts")
+        facts += [pluralize(run.citations, "citation"), pluralize(run.tokens, "token"), seconds(run.seconds)]
+    return element("p", joined([each for each in facts if each], " · "), class_="facts")
 
 
-def _item(run: RunSummary, twins: int) -> Markup:
-    several = f"asked {twins} times: compare" if run.finished and twins > 1 else ""
+def asked_researchers(run: RunSummary) -> str:
+    """Return the researcher of a run; for a PI the researchers it asked, such as `files + database`."""
+    names = dict.fromkeys(errand.researcher for errand in run.errands)
+    return one_line(" + ".join(names) or run.researcher, 60)
+
+
+def _item(run: RunSummary, repeats: int) -> Markup:
+    several = f"asked {repeats} times: compare" if run.finished and repeats > 1 else ""
     return element(
         "li",
-        element("div", _standing(run), class_="standing"),
+        element("div", _status(run), class_="status"),
         element(
             "div",
             element("h3", link(one_line(run.question, 300), f"/runs/{run.trace_id}")),
-            facts(run),
+            run_facts(run),
             element("p", link(several, f"/compare?other={run.trace_id}"), class_="facts") if several else None,
         ),
     )
 
 
-def _standing(run: RunSummary) -> Markup:
+def _status(run: RunSummary) -> Markup:
     if not run.finished:
         return element("span", "unfinished", class_="badge stopped")
     return element("span", f"{run.confidence:.2f}", class_="score", title="confidence")
 
 
-def _search(sought: Sought) -> Markup:
+def _search_form(search: RunSearch) -> Markup:
     return element(
         "form",
-        element("label", "Search questions, answers and sources", for_="q", class_="unseen"),
+        element("label", "Search questions, answers and sources", for_="q", class_="visually-hidden"),
         element(
             "input",
             type="search",
             id="q",
             name="q",
-            value=sought.words,
+            value=search.words,
             maxlength=200,
             placeholder="Search questions, answers and sources",
         ),
         element(
             "label",
-            element("input", type="checkbox", name="all", value="1", checked=sought.with_members),
-            element("span", "with the runs a PI had others make"),
+            element("input", type="checkbox", name="all", value="1", checked=search.with_sub_runs),
+            element("span", "Show sub-runs"),
             class_="tick",
         ),
         element("button", "Search", type="submit"),
@@ -105,9 +111,9 @@ def _search(sought: Sought) -> Markup:
     )
 
 
-def _turning(sought: Sought, page: int, pages: int) -> Markup | None:
+def _pager(search: RunSearch, page: int, pages: int) -> Markup | None:
     if pages == 1:
         return None
-    newer = link("← Newer", sought.at(page - 1), rel="prev") if page > 1 else element("span", "← Newer")
-    older = link("Older →", sought.at(page + 1), rel="next") if page < pages else element("span", "Older →")
-    return element("nav", newer, older, class_="turning", aria_label="Pages")
+    newer = link("← Newer", search.url(page - 1), rel="prev") if page > 1 else element("span", "← Newer")
+    older = link("Older →", search.url(page + 1), rel="next") if page < pages else element("span", "Older →")
+    return element("nav", newer, older, class_="pager", aria_label="Pages")

@@ -1,4 +1,4 @@
-"""The page served for real on loopback, over researchers that live in memory and wait where a test wants them to."""
+"""The browser interface served on loopback, with in-memory researchers that wait until the test lets them continue."""
 
 import json
 import threading
@@ -28,14 +28,14 @@ from tests.investigating import QUESTION, an_investigator
 from tests.world.memory import MemorySource
 
 PRICES = Prices({"extractive-v2": Price(3, 15), "model": Price(3, 15)})
-PATIENT = 60
-"""Seconds to wait for what is sure to come, on a machine that is busy with other things."""
+TIMEOUT_SEC = 60
+"""Generous, because the machine may be busy."""
 OTHER = "What does a good soup need?"
 
 
 @dataclass
 class WaitingSource(MemorySource):
-    """A source in which every search waits until the test lets it go on."""
+    """A source whose searches wait until the test sets `allowed`."""
 
     begun: anyio.Event = field(default_factory=anyio.Event)
     allowed: anyio.Event = field(default_factory=anyio.Event)
@@ -46,13 +46,13 @@ class WaitingSource(MemorySource):
         return await super().search(query)
 
 
-def a_house(
+def make_dependencies(
     folder: Path, source: MemorySource | None = None, build: Callable[[AskForm], Researcher] | None = None
 ) -> UiDependencies:
-    """Everybody is the investigator over this source; a folder that is not there is refused as by the command."""
+    """Every question is answered by an investigator over `source`. Missing folders are rejected."""
 
-    def built(wish: AskForm) -> Researcher:
-        for name in wish.inputs["folders"]:
+    def build_investigator(form: AskForm) -> Researcher:
+        for name in form.inputs["folders"]:
             if not Path(name).exists():
                 raise InvalidInput(f"there is no folder or file {name!r}")
         return an_investigator(folder, source=source)
@@ -60,9 +60,9 @@ def a_house(
     return UiDependencies(
         store=Store(folder),
         prices=PRICES,
-        build=build or built,
-        again=lambda _opening: an_investigator(folder),
-        rebuild=rebuild_offline,
+        build=build or build_investigator,
+        build_from_trace=lambda _header: an_investigator(folder),
+        rebuild_offline=rebuild_offline,
         fields=(
             InputField("files", "folders", "Files to read"),
             InputField("database", "databases", "Databases to read"),
@@ -73,7 +73,7 @@ def a_house(
 
 @dataclass
 class Page:
-    """The page as a browser without scripts sees it, already let in."""
+    """A client of the page without scripts, already authenticated."""
 
     http: httpx2.AsyncClient
     address: str
@@ -83,82 +83,84 @@ class Page:
         return self.address.partition("/?")[0]
 
     async def get(self, path: str, status: int = 200) -> str:
-        answer = await self.http.get(path)
-        assert answer.status_code == status, answer.text
-        return answer.text
+        response = await self.http.get(path)
+        assert response.status_code == status, response.text
+        return response.text
 
     async def post(self, path: str, **form: str) -> httpx2.Response:
         return await self.http.post(path, data=form, headers={"origin": self.base})
 
     async def ask(self, question: str = QUESTION, **form: str) -> str:
-        """Where it is seen going on."""
-        answer = await self.post("/ask", question=question, **form)
-        assert answer.status_code == 303, answer.text
-        return answer.headers["location"]
+        """Ask a question and return the path of its job page."""
+        response = await self.post("/ask", question=question, **form)
+        assert response.status_code == 303, response.text
+        return response.headers["location"]
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
-        """What the stream tells, as it comes."""
+        """Yield the events of the stream."""
         async with self.http.stream("GET", "/events") as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
             async for line in stream.aiter_lines():
                 if line.startswith("data: "):
                     yield json.loads(line.removeprefix("data: "))
 
-    async def ended(self, place: str) -> dict[str, Any]:
-        """How a question stands once it is over."""
-        with anyio.fail_after(PATIENT):
+    async def wait_until_ended(self, job_path: str) -> dict[str, Any]:
+        """Return the last event of a job."""
+        with anyio.fail_after(TIMEOUT_SEC):
             async with aclosing(self.events()) as events:
                 async for event in events:
-                    if place.endswith(event["id"]) and not event["open"]:
+                    if job_path.endswith(event["id"]) and not event["open"]:
                         return event
-        raise AssertionError("the stream ended before the question did")
+        raise AssertionError("the stream ended before the job did")
 
-    async def answered(self, place: str) -> str:
-        """The address of the run, once it is there."""
-        assert (await self.ended(place))["state"] == "finished"
-        answer = await self.http.get(place)
-        assert answer.status_code == 303
-        return answer.headers["location"]
+    async def wait_for_answer(self, job_path: str) -> str:
+        """Return the path of the run when it has finished."""
+        assert (await self.wait_until_ended(job_path))["state"] == "finished"
+        response = await self.http.get(job_path)
+        assert response.status_code == 303
+        return response.headers["location"]
 
 
 @asynccontextmanager
-async def opened(house: UiDependencies) -> AsyncIterator[Page]:
+async def open_page(dependencies: UiDependencies) -> AsyncIterator[Page]:
     addresses: list[str] = []
-    there = anyio.Event()
+    started = anyio.Event()
 
     def announce(address: str) -> None:
         addresses.append(address)
-        there.set()
+        started.set()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(serve_page, house, 0, announce))
-        with anyio.fail_after(PATIENT):
-            await there.wait()
+        tasks.start_soon(partial(serve_page, dependencies, 0, announce))
+        with anyio.fail_after(TIMEOUT_SEC):
+            await started.wait()
         (address,) = addresses
-        async with httpx2.AsyncClient(base_url=address.partition("/?")[0], trust_env=False, timeout=PATIENT) as http:
-            welcome = await http.get(address)
-            assert welcome.status_code == 303
+        async with httpx2.AsyncClient(
+            base_url=address.partition("/?")[0], trust_env=False, timeout=TIMEOUT_SEC
+        ) as http:
+            response = await http.get(address)
+            assert response.status_code == 303
             yield Page(http, address)
         tasks.cancel_scope.cancel()
 
 
 @contextmanager
-def served(house: UiDependencies) -> Iterator[str]:
-    """The same from a thread of its own, for a browser that is driven from this one; its address."""
+def serve_in_thread(dependencies: UiDependencies) -> Iterator[str]:
+    """Serve in a thread, so that this one can control a browser. Yields the URL."""
     with start_blocking_portal() as portal:
-        future, address = portal.start_task(partial(_served, house))
+        future, address = portal.start_task(partial(_serve, dependencies))
         try:
             yield str(address)
         finally:
             future.cancel()
 
 
-async def _served(house: UiDependencies, *, task_status: anyio.abc.TaskStatus[str]) -> None:
-    await serve_page(house, 0, task_status.started)
+async def _serve(dependencies: UiDependencies, *, task_status: anyio.abc.TaskStatus[str]) -> None:
+    await serve_page(dependencies, 0, task_status.started)
 
 
-class Team:
-    """Tells a step of everybody it leads, and waits until the test lets it go on."""
+class TeamResearcher:
+    """Reports one step of each member, then waits until the test sets `allowed`."""
 
     def __init__(self, researcher: Researcher, members: Sequence[str]) -> None:
         self.researcher = researcher
@@ -174,16 +176,17 @@ class Team:
         *,
         progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
-        await progress(Progress("", "plan", "asks everybody", token_budget=20_000))
+        await progress(Progress("", "plan", "asking all researchers", token_budget=20_000))
         for name in self.members:
-            told = f"reads what it found about: {question}"
-            await progress(Progress("", f"{name} fetch", told, tokens_used=700, token_budget=2_000, sources=3))
-        await to_thread.run_sync(self.allowed.wait, PATIENT)
+            message = f"reading about: {question}"
+            report = Progress("", "fetch", message, tokens_used=700, token_budget=2_000, sources=3, researcher=name)
+            await progress(report)
+        await to_thread.run_sync(self.allowed.wait, TIMEOUT_SEC)
         return await self.researcher.research(question, context, depth, constraints)
 
 
-class Telling:
-    """A researcher that says these strings as progress; then it breaks, or never comes to an end."""
+class ReportingResearcher:
+    """Reports these strings as progress, then raises `error` or never returns."""
 
     def __init__(self, strings: Sequence[str] = (), error: Exception | None = None) -> None:
         self.strings = strings
@@ -199,7 +202,8 @@ class Telling:
         progress: ProgressSink = ignore_progress,
     ) -> ResearchResult:
         for each in self.strings:
-            await progress(Progress("", f"{each.split()[0]} {each}", each, tokens_used=1, token_budget=2, sources=1))
+            name = each.split()[0]
+            await progress(Progress("", each, each, tokens_used=1, token_budget=2, sources=1, researcher=name))
         if self.error:
             raise self.error
         await anyio.sleep_forever()

@@ -1,4 +1,4 @@
-"""What a person does with the page, and what there is to ask about."""
+"""Actions of a user on the page, and sample data to ask about."""
 
 import sqlite3
 from pathlib import Path
@@ -10,14 +10,14 @@ QUESTION = "When was the Alder Bridge opened and by whom?"
 IN_REPORT = "document.querySelector('iframe')?.contentDocument"
 
 
-def a_library(at: Path) -> Path:
-    """A folder and a database that speak of the same bridge."""
-    a_folder(at / "library")
-    with sqlite3.connect(at / "bridges.sqlite") as database:
+def make_library(folder: Path) -> Path:
+    """Create a folder of notes and a database about the same bridge."""
+    a_folder(folder / "library")
+    with sqlite3.connect(folder / "bridges.sqlite") as database:
         database.execute("CREATE TABLE bridge (name TEXT, opened INTEGER, span INTEGER)")
         database.executemany("INSERT INTO bridge VALUES (?, ?, ?)", [("Alder Bridge", 1931, 212), ("Dorn", 1899, 90)])
     database.close()
-    return at
+    return folder
 
 
 def ask(tab: Tab, question: str, folders: object, databases: object = "") -> None:
@@ -27,6 +27,6 @@ def ask(tab: Tab, question: str, folders: object, databases: object = "") -> Non
     tab.point("button.primary", click=True)
 
 
-def answered(tab: Tab) -> str:
-    assert tab.becomes(f"{IN_REPORT}?.querySelector('.marker')")
+def wait_for_report(tab: Tab) -> str:
+    assert tab.wait_until(f"{IN_REPORT}?.querySelector('.marker')")
     return str(tab.evaluate("location.pathname"))

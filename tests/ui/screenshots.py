@@ -1,8 +1,8 @@
-"""The pictures of the user guide, taken of the real thing: real researchers, the real page, the real terminal.
+"""Take the screenshots of the user guide, with real researchers, the real page and the real terminal output.
 
-    python -m tests.ui.pictures [FOLDER]
+    python -m tests.ui.screenshots [FOLDER]
 
-Needs Chromium, and nothing outside this machine.
+Needs Chromium, but no network.
 """
 
 import io
@@ -20,16 +20,16 @@ from rich.text import Text
 
 from marchwarden.cli.commands.ui import ui_dependencies
 from marchwarden.settings import Settings
-from tests.ui.deployments import served
-from tests.ui.driving import IN_REPORT, QUESTION, a_library, answered, ask
 from tests.ui.tab import Tab
+from tests.ui.ui_server import serve_in_thread
+from tests.ui.user_actions import IN_REPORT, QUESTION, ask, make_library, wait_for_report
 
-PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
-WIDE, HIGH = 1180, 800
+SCREENSHOTS = Path(__file__).parents[2] / "docs" / "pictures"
+WIDTH, HEIGHT = 1180, 800
 COLUMNS = 80
 NOTES = 700
-"""So many notes keep the files researcher busy long enough to be seen at work."""
-INK = TerminalTheme(
+"""Enough notes to keep the files researcher busy while the screenshot is taken."""
+COLORS = TerminalTheme(
     (24, 27, 31),
     (226, 224, 217),
     [(60, 66, 72), (240, 161, 151), (143, 208, 162), (227, 181, 98), (128, 170, 220), (200, 160, 220), (134, 201, 206)],
@@ -42,18 +42,18 @@ TERMINAL = (
 )
 
 
-def main(folder: Path = PICTURES) -> None:
+def main(folder: Path = SCREENSHOTS) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, _inside(Path(home)) as here:
-        a_library(here)
-        with Tab.started(here / "profile", WIDE, HIGH) as tab:
+    with tempfile.TemporaryDirectory() as home, _working_directory(Path(home)) as here:
+        make_library(here)
+        with Tab.started(here / "profile", WIDTH, HEIGHT) as tab:
             _terminal(tab, here, folder)
             _pages(tab, here, folder)
 
 
 @contextmanager
-def _inside(folder: Path) -> Iterator[Path]:
-    """Work there, so that no picture shows where it was taken."""
+def _working_directory(folder: Path) -> Iterator[Path]:
+    """Change to the folder, so that no screenshot shows where it was taken."""
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -64,7 +64,7 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 def _pages(tab: Tab, here: Path, folder: Path) -> None:
     settings = Settings.from_environ({"MARCHWARDEN_HOME": str(here / "home")})
-    with served(ui_dependencies(settings, settings.trace_dir)) as address:
+    with serve_in_thread(ui_dependencies(settings, settings.trace_dir)) as address:
         base = address.partition("/?")[0]
         tab.emulate(prefers_color_scheme="light")
         tab.visit(address)
@@ -76,11 +76,11 @@ def _pages(tab: Tab, here: Path, folder: Path) -> None:
 
 def _report(tab: Tab, folder: Path) -> None:
     ask(tab, QUESTION, "library", "bridges.sqlite")
-    answered(tab)
+    wait_for_report(tab)
     tab.evaluate(f"{IN_REPORT}.querySelector('.marker').click()")
-    assert tab.becomes(f"{IN_REPORT}.querySelector(':target')")
-    tab.rest_a_while()
-    tab.picture(folder / "report.png")
+    assert tab.wait_until(f"{IN_REPORT}.querySelector(':target')")
+    tab.wait_until_still()
+    tab.screenshot(folder / "report.png")
 
 
 def _comparison(tab: Tab, base: str, here: Path, folder: Path) -> None:
@@ -89,11 +89,11 @@ def _comparison(tab: Tab, base: str, here: Path, folder: Path) -> None:
     )
     tab.visit(f"{base}/")
     ask(tab, QUESTION, "library", "bridges.sqlite")
-    answered(tab)
+    wait_for_report(tab)
     tab.evaluate("[...document.querySelectorAll('.tools a')].find(a => a.textContent.startsWith('Compare')).click()")
-    assert tab.becomes("document.querySelector('.changes')")
-    tab.rest_a_while()
-    tab.picture(folder / "compare.png")
+    assert tab.wait_until("document.querySelector('.changes')")
+    tab.wait_until_still()
+    tab.screenshot(folder / "compare.png")
 
 
 def _asking(tab: Tab, base: str, here: Path, folder: Path) -> None:
@@ -102,14 +102,14 @@ def _asking(tab: Tab, base: str, here: Path, folder: Path) -> None:
         (here / "library" / f"note-{number}.txt").write_text(note * 20, encoding="utf-8")
     tab.visit(f"{base}/")
     ask(tab, "How many barges were counted at the Alder Bridge?", "library", "bridges.sqlite")
-    assert tab.becomes("document.querySelectorAll('[data-who]').length >= 3")
-    tab.picture(folder / "asking.png")
-    answered(tab)
+    assert tab.wait_until("document.querySelectorAll('[data-who]').length >= 3")
+    tab.screenshot(folder / "asking.png")
+    wait_for_report(tab)
 
 
 def _terminal(tab: Tab, here: Path, folder: Path) -> None:
     command = ["marchwarden", "ask", QUESTION, "--files", "library", "--db", "bridges.sqlite"]
-    asked = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", *command],
         env={**os.environ, "MARCHWARDEN_HOME": str(here / "elsewhere"), "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS)},
         capture_output=True,
@@ -119,14 +119,14 @@ def _terminal(tab: Tab, here: Path, folder: Path) -> None:
     typed = " ".join(f'"{each}"' if " " in each else each for each in command)
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text(f"$ {typed}\n", style="bold"))
-    console.print(Text.from_ansi(asked.stdout))
+    console.print(Text.from_ansi(done.stdout))
     page = here / "terminal.html"
-    page.write_text(console.export_html(theme=INK, inline_styles=True, code_format=TERMINAL), encoding="utf-8")
+    page.write_text(console.export_html(theme=COLORS, inline_styles=True, code_format=TERMINAL), encoding="utf-8")
     tab.open(page)
-    wide, high = tab.evaluate("(r => [r.right, r.bottom])(document.querySelector('pre').getBoundingClientRect())")
-    tab.resize(round(wide), round(high))
-    tab.picture(folder / "terminal.png")
-    tab.resize(WIDE, HIGH)
+    width, height = tab.evaluate("(r => [r.right, r.bottom])(document.querySelector('pre').getBoundingClientRect())")
+    tab.resize(round(width), round(height))
+    tab.screenshot(folder / "terminal.png")
+    tab.resize(WIDTH, HEIGHT)
 
 
 if __name__ == "__main__":
