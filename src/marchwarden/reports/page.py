@@ -17,8 +17,7 @@ from marchwarden.reports.sources import sources_section
 from marchwarden.reports.svg import sign
 from marchwarden.reports.timeline import build_timelines
 from marchwarden.reports.timeline_view import anchor_of, steps_section
-from marchwarden.text.plural import pluralize
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, pluralize
 
 _SECTIONS = (
     ("answer", "Answer"),
