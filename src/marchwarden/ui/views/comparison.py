@@ -102,17 +102,17 @@ def _figures(before: RunSummary, after: RunSummary) -> Markup:
         for name, one, other in rows
     ]
     table = element("table", element("thead", head), element("tbody", *body), class_="figures")
-    return element("section", element("h2", "The runs"), table, aria_label="The runs")
+    return element("section", element("h2", "Runs"), table, aria_label="Runs")
 
 
 def _answer(comparison: RunComparison) -> Markup:
     same = element("p", "The answer has not changed.", class_="note") if comparison.same_answer else None
     return element(
         "section",
-        element("h2", "The answer"),
+        element("h2", "Answer"),
         same,
         element("div", joined(_text_change(part) for part in comparison.answer), class_="answer"),
-        aria_label="The answer",
+        aria_label="Answer",
     )
 
 
@@ -120,10 +120,10 @@ def _sources(comparison: RunComparison) -> Markup:
     counts = [f"{count} {_STATE_TEXTS[state]}" for state in SourceState if (count := comparison.count(state))]
     return element(
         "section",
-        element("h2", "The sources"),
+        element("h2", "Sources"),
         element("p", ", ".join(counts) or pluralize(0, "source"), class_="lead"),
         element("ol", *(_source(each) for each in comparison.sources), class_="changes"),
-        aria_label="The sources",
+        aria_label="Sources",
     )
 
 
