@@ -25,13 +25,11 @@ import anyio
 from marchwarden.evaluation.compare import Difference, compare_judgements
 from marchwarden.evaluation.judge import Judge, Judgement
 from marchwarden.evaluation.suite import Suite, SuiteQuestion
-from marchwarden.evidence.ranking.semantic import Meaning, Similarity
-from marchwarden.minds.extractive import ExtractiveMind, queries, scoring, statements
-from marchwarden.minds.extractive import answer as choosing
-from marchwarden.minds.extractive import document_boost as company
-from marchwarden.minds.extractive.code_blocks import Examples
-from marchwarden.minds.extractive.lists import Lists
-from marchwarden.minds.extractive.rows import Rows
+from marchwarden.evidence.ranking.semantic import SemanticModel, Similarity
+from marchwarden.minds.extractive import ExtractiveMind, answer, document_boost, queries, scoring, statements
+from marchwarden.minds.extractive.code_blocks import CodeExamples
+from marchwarden.minds.extractive.lists import IntroducedLists
+from marchwarden.minds.extractive.rows import TableRows
 from marchwarden.researchers.files import FilesResearcher
 
 FIGURES: Final = ("answer_said", "all_gold_documents_cited", "abstention_auroc")
@@ -65,20 +63,29 @@ def _return_no_abbreviations(*_args: object) -> Mapping[str, tuple[str, ...]]:
 MEANING: Final = "meaning"
 UNREACHABLE: Final = 1e9
 PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
-    "document boost": (Switch(company, "GOOD_DOCUMENT", 0.0), Switch(company, "TITLE_ASKED_FOR", 0.0)),
-    "answer type": (Switch(scoring, "RIGHT_KIND", 0.0),),
-    "opening sentence": (Switch(scoring, "OPENING", 0.0),),
-    "word order": (Switch(scoring, "IN_ORDER", 0.0),),
-    "context": (Switch(scoring, "AROUND", 0.0), Switch(scoring, "STANDING", 0.0)),
-    "second hop": (Switch(choosing, "leaves_open", _return_false), Switch(queries, "leaves_open", _return_false)),
-    "antecedents": (Switch(choosing, "spoken_of", _return_empty),),
-    "abbreviations": (Switch(statements, "abbreviations", _return_no_abbreviations),),
+    "document boost": (Switch(document_boost, "DOCUMENT_WEIGHT", 0.0), Switch(document_boost, "TITLE_WEIGHT", 0.0)),
+    "answer type": (Switch(scoring, "TYPE_WEIGHT", 0.0),),
+    "opening sentence": (Switch(scoring, "FIRST_SENTENCE_WEIGHT", 0.0),),
+    "word order": (Switch(scoring, "ORDER_WEIGHT", 0.0),),
+    "context": (Switch(scoring, "PASSAGE_WEIGHT", 0.0), Switch(scoring, "FREQUENCY_WEIGHT", 0.0)),
+    "second hop": (
+        Switch(answer, "needs_second_hop", _return_false),
+        Switch(queries, "needs_second_hop", _return_false),
+    ),
+    "antecedents": (Switch(answer, "find_antecedent", _return_empty),),
+    "abbreviations": (Switch(statements, "find_abbreviations", _return_no_abbreviations),),
     "first lines": (Switch(statements, "FIRST_LINES", 0),),
-    "rows": (Switch(Rows, "said", _return_none), Switch(Rows, "is_heading", _return_false)),
-    "lists": (Switch(Lists, "said", _return_none), Switch(Lists, "is_told", _return_false)),
-    "examples": (Switch(Examples, "said", _return_none), Switch(Examples, "is_told", _return_false)),
+    "rows": (Switch(TableRows, "composition_for", _return_none), Switch(TableRows, "is_heading", _return_false)),
+    "lists": (
+        Switch(IntroducedLists, "composition_for", _return_none),
+        Switch(IntroducedLists, "is_included", _return_false),
+    ),
+    "examples": (
+        Switch(CodeExamples, "composition_for", _return_none),
+        Switch(CodeExamples, "is_included", _return_false),
+    ),
     # The minimum score of another document is a default argument. No document reaches this value.
-    "other documents": (Switch(choosing._voices, "__defaults__", (UNREACHABLE,)),),  # noqa: SLF001
+    "other documents": (Switch(answer._best_per_document, "__defaults__", (UNREACHABLE,)),),  # noqa: SLF001
 }
 
 
@@ -143,7 +150,7 @@ def main() -> None:
     parser.add_argument("--semantic", type=Path, help="folder with a semantic model")
     parser.add_argument("--only", nargs="+", choices=[*PARTS, MEANING], default=[], metavar="PART")
     options = parser.parse_args()
-    similarity = Meaning(options.semantic) if options.semantic else None
+    similarity = SemanticModel(options.semantic) if options.semantic else None
     parts = [*PARTS, MEANING] if similarity else [*PARTS]
     for name in options.suites:
         suite = Suite.load(name)

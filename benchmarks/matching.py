@@ -21,21 +21,30 @@ from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Draft, Notebook, Thought
 from marchwarden.evaluation.judge import Judge
 from marchwarden.evaluation.suite import Suite, SuiteQuestion
-from marchwarden.evidence.logistic import LabelledExample, Weight, fitted, logistic
-from marchwarden.evidence.ranking.semantic import Meaning, Similarity
+from marchwarden.evidence.calibration import LabelledExample, Weight, fit, logistic
+from marchwarden.evidence.ranking.semantic import SemanticModel, Similarity
 from marchwarden.minds.extractive import ExtractiveMind
-from marchwarden.minds.extractive.answer_signs import AnswerSigns, signs
-from marchwarden.minds.extractive.mind import _read
-from marchwarden.minds.extractive.survey import surveyed
+from marchwarden.minds.extractive.answerability import AnswerSigns, find_signs
+from marchwarden.minds.extractive.mind import _read_passages
+from marchwarden.minds.extractive.survey import build_survey
 from marchwarden.researchers.files.agent import FilesResearcher
 from marchwarden.text.words import WordStemmer
 
 HELPS: Final = frozenset(
-    {"bears", "standing", "said_back", "last_word", "right_kind", "about_title", "meant", "meant_around"}
+    {
+        "relevance",
+        "passage_frequency",
+        "question_overlap",
+        "last_word_found",
+        "type_found",
+        "title_overlap",
+        "similarity",
+        "passage_similarity",
+    }
 )
 SUITE_WEIGHT: Final = 1000.0
 PRIOR: Final = 2.0
-UPPER_BOUNDS: Final[Mapping[str, float]] = {"figure_lacking": -0.7}
+UPPER_BOUNDS: Final[Mapping[str, float]] = {"figure_missing": -0.7}
 """Upper bounds. The answer to a question about a date must contain one; the suites rarely test this."""
 
 
@@ -61,8 +70,8 @@ class RecordingMind(ExtractiveMind):
         self.last: AnswerSigns | None = None
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
-        survey = surveyed(notebook, _read(notebook), self.stemmer, self.similarity)
-        self.last = signs(survey, survey.whole, survey.ranked[0]) if survey.ranked else None
+        survey = build_survey(notebook, _read_passages(notebook), self.stemmer, self.similarity)
+        self.last = find_signs(survey, survey.question_scorer, survey.ranked[0]) if survey.ranked else None
         return await super().conclude(notebook, left)
 
 
@@ -103,14 +112,16 @@ def fit_weights(known: Sequence[LabelledQuestion]) -> dict[str, float]:
     outcomes = [
         LabelledExample(each.amounts, each.right, each.weight * SUITE_WEIGHT / sizes[each.suite]) for each in known
     ]
-    return fitted(outcomes, {name: _weight(name) for name in known[0].amounts})
+    return fit(outcomes, {name: _weight(name) for name in known[0].amounts})
 
 
 def _weight(name: str) -> Weight:
     if name == "bias":
-        return Weight(held=0.0)
+        return Weight(prior_strength=0.0)
     most = UPPER_BOUNDS.get(name, 0.0)
-    return Weight(low=0.0, held=PRIOR) if name in HELPS else Weight(start=most, high=most, held=PRIOR)
+    return (
+        Weight(low=0.0, prior_strength=PRIOR) if name in HELPS else Weight(start=most, high=most, prior_strength=PRIOR)
+    )
 
 
 def separation(weights: Mapping[str, float], known: Iterable[LabelledQuestion]) -> float | None:
@@ -128,7 +139,7 @@ def _score(weights: Mapping[str, float], each: LabelledQuestion) -> float:
 
 def report(known: Sequence[LabelledQuestion]) -> Iterator[str]:
     suites = sorted({each.suite for each in known})
-    yield f"{'fitted on':24} " + " ".join(f"{name:>12}" for name in suites)
+    yield f"{'fit on':24} " + " ".join(f"{name:>12}" for name in suites)
     for train in ("all suites", *suites):
         cells = []
         for name in suites:
@@ -159,7 +170,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--semantic", type=Path, metavar="MODEL")
     options = parser.parse_args()
-    similarity = Meaning(options.semantic) if options.semantic else None
+    similarity = SemanticModel(options.semantic) if options.semantic else None
     known = [
         replace(each, weight=float(weight or 1))
         for name, _, weight in (each.partition("=") for each in options.suites)

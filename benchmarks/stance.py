@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from marchwarden.evidence.ranking.semantic import Meaning
+from marchwarden.evidence.ranking.semantic import SemanticModel
 from marchwarden.evidence.stance import StanceClassifier
 from marchwarden.text.words import WordStemmer
 
@@ -65,10 +65,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--semantic", type=Path)
     args = parser.parse_args()
-    classifier = StanceClassifier(WordStemmer(), Meaning(args.semantic) if args.semantic else None)
+    classifier = StanceClassifier(WordStemmer(), SemanticModel(args.semantic) if args.semantic else None)
     pairs = load_pairs(args.folder)
     predictions = [
-        Prediction(classifier.of(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs
+        Prediction(classifier.classify(each.claim, each.evidence).stance == "supports", each.supports) for each in pairs
     ]
     print(f"{len(pairs)} pairs  macro-F1 {macro_f1(predictions):.3f}")
 

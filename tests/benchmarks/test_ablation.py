@@ -24,10 +24,10 @@ def test_every_part_patches_existing_attributes_and_restores_them(part):
 
 
 def test_a_part_is_restored_after_an_error():
-    before = scoring.RIGHT_KIND
+    before = scoring.TYPE_WEIGHT
     with pytest.raises(ZeroDivisionError), without(PARTS["answer type"]):
         raise ZeroDivisionError
-    assert before == scoring.RIGHT_KIND
+    assert before == scoring.TYPE_WEIGHT
 
 
 def test_the_figures_are_existing_measures():

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from marchwarden.contract import ConfidenceFactors
-from marchwarden.evidence.confidence import KEPT, Rubric
+from marchwarden.evidence.confidence import RUBRIC_FILE, Rubric
 from tests.cli.in_process import Shell
 from tests.evaluation.results import QUESTIONS, SUITE, write_suite
 
@@ -21,16 +21,16 @@ def shell(tmp_path):
 def test_a_new_rubric_is_printed_and_nothing_is_kept(shell):
     done = shell.run("calibrate", "results.jsonl", "--suite", "small", "--version", "mine")
     assert done.returncode == 0, done.stderr
-    assert Rubric.parsed(done.stdout, "stdout").version == "mine"
+    assert Rubric.parse(done.stdout, "stdout").version == "mine"
     assert done.stderr.count("calibration error") == 2
-    assert not (shell.home / "traces" / KEPT).exists()
+    assert not (shell.home / "traces" / RUBRIC_FILE).exists()
 
 
 def test_a_rubric_that_is_kept_scores_the_runs_after_it_and_leaves_those_before_as_they_were(shell):
     before = json.loads((shell.folder / "results.jsonl").read_text().splitlines()[0])["result"]
     done = shell.run("calibrate", "results.jsonl", "--suite", "small", "--keep")
-    kept = Rubric.kept_in(shell.home / "traces")
-    assert kept.toml() == done.stdout
+    kept = Rubric.load(shell.home / "traces")
+    assert kept.to_toml() == done.stdout
     shell.run("eval", "small", "-o", "later.jsonl")
     for line in (shell.folder / "later.jsonl").read_text().splitlines():
         result = json.loads(line)["result"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import InvalidInput
-from marchwarden.evidence.confidence import KEPT, Rubric, recency
+from marchwarden.evidence.confidence import RUBRIC_FILE, Rubric, recency
 
 FACTORS = st.builds(
     ConfidenceFactors,
@@ -28,7 +28,7 @@ def changed(factors: ConfidenceFactors, **fields) -> float:
 
 
 @given(FACTORS)
-def test_the_score_is_a_probability_and_moves_the_right_way_with_every_factor(factors):
+def test_the_score_is_a_probability_and_monotone_in_every_factor(factors):
     score = Rubric.shipped().score(factors)
     assert 0 <= score <= 1
     assert changed(factors, query_specificity_match=1.0) >= score >= changed(factors, query_specificity_match=0.0)
@@ -43,7 +43,7 @@ def test_the_score_is_a_probability_and_moves_the_right_way_with_every_factor(fa
     ("sources", "authority", "low", "high"),
     [(3, "high", 0.9, 1), (1, "high", 0.5, 0.9), (1, "medium", 0.5, 0.9), (1, "low", 0.5, 0.9), (0, "high", 0, 0.5)],
 )
-def test_a_perfect_match_is_sure_only_where_several_sources_agree(sources, authority, low, high):
+def test_high_confidence_needs_several_sources(sources, authority, low, high):
     factors = ConfidenceFactors(
         num_corroborating_sources=sources,
         source_authority=authority,
@@ -54,33 +54,33 @@ def test_a_perfect_match_is_sure_only_where_several_sources_agree(sources, autho
     assert low <= Rubric.shipped().score(factors) < high
 
 
-def test_a_rubric_survives_its_own_file(tmp_path):
-    rubric = Rubric.shipped().with_worths({"match": 0.5}, 'of "ours"')
-    (tmp_path / KEPT).write_text(rubric.toml(), encoding="utf-8")
-    assert Rubric.kept_in(tmp_path) == rubric != Rubric.shipped()
+def test_a_rubric_round_trips_through_toml(tmp_path):
+    rubric = Rubric.shipped().with_weights({"match": 0.5}, 'of "ours"')
+    (tmp_path / RUBRIC_FILE).write_text(rubric.to_toml(), encoding="utf-8")
+    assert Rubric.load(tmp_path) == rubric != Rubric.shipped()
 
 
-def test_a_folder_without_a_rubric_is_scored_by_the_one_that_is_shipped(tmp_path):
-    assert Rubric.kept_in(tmp_path) == Rubric.shipped()
+def test_a_folder_without_a_rubric_uses_the_shipped_one(tmp_path):
+    assert Rubric.load(tmp_path) == Rubric.shipped()
 
 
-def test_a_trace_that_tells_no_rubric_is_scored_by_the_one_that_is_shipped():
-    assert Rubric.again(None) == Rubric.shipped()
-    assert Rubric.again(dict(Rubric.shipped().told())) == Rubric.shipped()
+def test_a_trace_without_a_rubric_uses_the_shipped_one():
+    assert Rubric.from_trace(None) == Rubric.shipped()
+    assert Rubric.from_trace(dict(Rubric.shipped().to_json())) == Rubric.shipped()
 
 
 @pytest.mark.parametrize("text", ["", "match = 'much'", "match = [", 'version = "half"'])
-def test_a_file_that_is_no_rubric_is_refused(tmp_path, text):
-    (tmp_path / KEPT).write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidInput, match="is no rubric"):
-        Rubric.kept_in(tmp_path)
+def test_an_invalid_rubric_file_is_rejected(tmp_path, text):
+    (tmp_path / RUBRIC_FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="is not a valid rubric"):
+        Rubric.load(tmp_path)
 
 
-def test_a_rubric_that_rewards_contradictions_is_refused(tmp_path):
-    text = Rubric.shipped().toml().replace("contradiction = -", "contradiction = ")
-    (tmp_path / KEPT).write_text(text, encoding="utf-8")
+def test_a_rubric_that_rewards_contradictions_is_rejected(tmp_path):
+    text = Rubric.shipped().to_toml().replace("contradiction = -", "contradiction = ")
+    (tmp_path / RUBRIC_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="contradiction"):
-        Rubric.kept_in(tmp_path)
+        Rubric.load(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.conflicts import ConflictDetector, DetectedConflict, Witness
+from marchwarden.evidence.conflicts import ComparedText, ConflictDetector, DetectedConflict
 from marchwarden.text.words import WordStemmer
 
 
-def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> DetectedConflict | None:
-    return ConflictDetector(WordStemmer()).between(
-        Witness(one, "one.txt", titles[0]), Witness(other, "other.txt", titles[1])
+def compare(one: str, other: str, titles: tuple[str, str] = ("", "")) -> DetectedConflict | None:
+    return ConflictDetector(WordStemmer()).compare(
+        ComparedText(one, "one.txt", titles[0]), ComparedText(other, "other.txt", titles[1])
     )
 
 
@@ -62,11 +62,11 @@ def between(one: str, other: str, titles: tuple[str, str] = ("", "")) -> Detecte
     ],
 )
 def test_different_figures_dates_names_and_polarity_contradict(one: str, other: str, kind: str) -> None:
-    found = between(one, other)
+    found = compare(one, other)
     assert found is not None
     assert (found.kind, found.stance) == (kind, "contradicts")
     assert found.topic
-    reverse = between(other, one)
+    reverse = compare(other, one)
     assert reverse is not None
     assert (reverse.kind, reverse.stance) == (kind, "contradicts")
 
@@ -86,14 +86,14 @@ def test_different_figures_dates_names_and_polarity_contradict(one: str, other: 
         ("Dogs are allowed in the old park.", "Dogs are not allowed in the old park in winter."),
     ],
 )
-def test_rounding_estimates_questions_and_other_subjects_are_no_disagreement(one: str, other: str) -> None:
-    assert between(one, other) is None
+def test_rounding_estimates_questions_and_other_subjects_do_not_conflict(one: str, other: str) -> None:
+    assert compare(one, other) is None
 
 
-def test_sentences_without_a_name_in_documents_about_different_things_do_not_disagree() -> None:
+def test_unnamed_sentences_of_different_subjects_do_not_conflict() -> None:
     one, other = "The median age was 37 years.", "The median age was 45 years."
-    assert between(one, other, ("Greenfield", "Ashford")) is None
-    assert between(one, other, ("Greenfield", "Greenfield census")) is not None
+    assert compare(one, other, ("Greenfield", "Ashford")) is None
+    assert compare(one, other, ("Greenfield", "Greenfield census")) is not None
 
 
 @pytest.mark.parametrize(
@@ -114,41 +114,41 @@ def test_sentences_without_a_name_in_documents_about_different_things_do_not_dis
         ),
     ],
 )
-def test_lists_spellings_rows_and_other_people_are_no_other_name(one: str, other: str) -> None:
-    assert between(one, other) is None
+def test_lists_spellings_rows_and_other_people_do_not_conflict_in_name(one: str, other: str) -> None:
+    assert compare(one, other) is None
 
 
-def test_another_name_is_one_in_documents_of_any_title_if_both_open_with_the_same_thing() -> None:
+def test_names_conflict_across_titles_if_both_sentences_start_with_the_subject() -> None:
     of_the_mill = (
         "Dorn has had a paper mill since 1829, founded by Agnes Pohl.",
         "Dorn has had a paper mill since 1829, founded by Jakob Stern.",
     )
-    found = between(*of_the_mill, titles=("Dorn", "A jubilee"))
+    found = compare(*of_the_mill, titles=("Dorn", "A jubilee"))
     assert found is not None
     assert found.sides == ("Agnes Pohl", "Jakob Stern")
     elsewhere = "There has been a paper mill in Dorn since 1829, founded by {}."
-    assert between(elsewhere.format("Agnes Pohl"), elsewhere.format("Jakob Stern"), ("Dorn", "A jubilee")) is None
+    assert compare(elsewhere.format("Agnes Pohl"), elsewhere.format("Jakob Stern"), ("Dorn", "A jubilee")) is None
 
 
-def test_a_sentence_that_does_not_name_its_subject_speaks_of_what_its_title_names() -> None:
+def test_the_title_is_the_subject_of_an_unnamed_sentence() -> None:
     one, other = (
         "The film was released on 7 June 1940 by Fox Pictures.",
         "The film was released on 3 May 1925 by Fox Pictures.",
     )
-    assert between(one, other, ("Gang War", "Outlaw Express")) is None
-    assert between(one, other, ("Gang War", "Gang War review")) is not None
-    assert between(one, other, ("d000012", "d000013")) is not None, "a file's number is no title"
+    assert compare(one, other, ("Gang War", "Outlaw Express")) is None
+    assert compare(one, other, ("Gang War", "Gang War review")) is not None
+    assert compare(one, other, ("d000012", "d000013")) is not None, "a file's number is no title"
 
 
-def test_copies_of_a_quarrel_are_known_by_its_sides() -> None:
-    first = between("The tower is 324 metres tall.", "The tower is 300 metres tall.")
-    again = between("The old tower is 300 metres tall.", "The old tower is 324 metres tall.")
+def test_copies_of_a_conflict_have_equal_sides() -> None:
+    first = compare("The tower is 324 metres tall.", "The tower is 300 metres tall.")
+    again = compare("The old tower is 300 metres tall.", "The old tower is 324 metres tall.")
     assert first is not None and again is not None
     assert first.sides == again.sides == ("300 metres", "324 metres")
 
 
 def test_another_year_is_another_scope() -> None:
-    found = between("Acme made 5 million dollars in 2019.", "Acme made 7 million dollars in 2020.")
+    found = compare("Acme made 5 million dollars in 2019.", "Acme made 7 million dollars in 2020.")
     assert found is not None
     assert found.stance == "different_scope"
 
@@ -166,48 +166,48 @@ def test_another_year_is_another_scope() -> None:
         ),
     ],
 )
-def test_another_period_that_a_statement_is_made_for_is_another_scope(one: str, other: str) -> None:
-    found = between(one, other)
+def test_another_reporting_period_is_another_scope(one: str, other: str) -> None:
+    found = compare(one, other)
     assert found is not None
     assert (found.kind, found.stance) == ("date", "different_scope")
 
 
-def test_editions_speak_each_of_their_own_time_unless_the_time_is_said() -> None:
+def test_editions_have_different_scopes_unless_the_date_is_stated() -> None:
     one, other = "Sales of devices fell by 893 million dollars.", "Sales of devices fell by 927 million dollars."
     for titles, stance in (
         (("Report Q3 2022", "Report Q1 2023"), "different_scope"),
         (("Report", "Report"), "contradicts"),
     ):
-        found = between(one, other, titles)
+        found = compare(one, other, titles)
         assert found is not None
         assert found.stance == stance
-    in_may = between(
+    in_may = compare(
         one.replace(".", " in May 2022."), other.replace(".", " in May 2022."), ("Report 2022", "Report 2023")
     )
     assert in_may is not None
     assert in_may.stance == "contradicts"
 
 
-def test_rows_of_two_tables_need_not_speak_of_the_same() -> None:
-    assert between("Ferry passengers landed at Dorn | 56,700", "Ferry passengers landed at Dorn | 99,900") is None
-    assert between("Ferry passengers landed at Dorn: 56,700", "Ferry passengers landed at Dorn: 99,900") is not None
+def test_rows_of_two_tables_do_not_conflict() -> None:
+    assert compare("Ferry passengers landed at Dorn | 56,700", "Ferry passengers landed at Dorn | 99,900") is None
+    assert compare("Ferry passengers landed at Dorn: 56,700", "Ferry passengers landed at Dorn: 99,900") is not None
 
 
-def test_where_something_is_written_is_no_figure() -> None:
+def test_reference_numbers_do_not_conflict() -> None:
     refer = "Refer to Note {} of the notes to the statements for legal proceedings of the mill."
-    assert between(refer.format(14), refer.format(13)) is None
-    assert between("(2) It shows the rates of the year before.", "(1) It shows the rates of the year before.") is None
+    assert compare(refer.format(14), refer.format(13)) is None
+    assert compare("(2) It shows the rates of the year before.", "(1) It shows the rates of the year before.") is None
 
 
-def test_another_one_in_a_row_is_another_scope() -> None:
+def test_another_ordinal_is_another_scope() -> None:
     opening = "The {} season of the American medical drama Harbour Lights opened on {} September {}."
-    found = between(opening.format("tenth", 26, 2013), opening.format("thirteenth", 22, 2016))
+    found = compare(opening.format("tenth", 26, 2013), opening.format("thirteenth", 22, 2016))
     assert found is not None
     assert found.stance == "different_scope"
 
 
 def test_a_condition_qualifies() -> None:
-    found = between(
+    found = compare(
         "The timeout of the server is 30 seconds.", "The timeout of the server is 60 seconds when debugging."
     )
     assert found is not None
@@ -218,14 +218,14 @@ def test_a_condition_qualifies() -> None:
     "newer, stance", [(date(2020, 3, 31), "superseded"), (date(2020, 3, 30), "contradicts"), (None, "contradicts")]
 )
 def test_a_newer_document_supersedes_only_when_both_are_dated_and_well_apart(newer: date | None, stance: str) -> None:
-    one = Witness("The limit is 20 requests per minute.", "one", published=date(2020, 1, 1))
-    other = Witness("The limit is 60 requests per minute.", "other", published=newer)
-    found = ConflictDetector(WordStemmer()).between(one, other)
+    one = ComparedText("The limit is 20 requests per minute.", "one", published=date(2020, 1, 1))
+    other = ComparedText("The limit is 60 requests per minute.", "other", published=newer)
+    found = ConflictDetector(WordStemmer()).compare(one, other)
     assert found is not None
     assert found.stance == stance
 
 
 @given(st.text(max_size=150), st.text(max_size=150))
 def test_a_document_never_contradicts_itself(one: str, other: str) -> None:
-    assert ConflictDetector(WordStemmer()).between(Witness(one, "same"), Witness(other, "same")) is None
-    assert ConflictDetector(WordStemmer()).between(Witness(one, "a"), Witness(one, "b")) is None
+    assert ConflictDetector(WordStemmer()).compare(ComparedText(one, "same"), ComparedText(other, "same")) is None
+    assert ConflictDetector(WordStemmer()).compare(ComparedText(one, "a"), ComparedText(one, "b")) is None

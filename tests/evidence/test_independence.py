@@ -7,18 +7,18 @@ def whole(document) -> Excerpt:
     return Excerpt(document, 0, len(document.text))
 
 
-def test_different_documents_are_different_sources_and_one_cited_twice_is_one():
+def test_each_document_counts_once():
     assert independent_sources([whole(BRIDGE), whole(FERRIS), whole(COOKING)]) == 3
     assert independent_sources([whole(BRIDGE), Excerpt(BRIDGE, 0, 10)]) == 1
     assert independent_sources([]) == 0
 
 
-def test_two_excerpts_of_a_text_too_short_to_compare_are_one_source():
+def test_two_excerpts_of_a_very_short_text_are_one_source():
     scrap = note("scrap.md", "Toll: two pence.")
     assert independent_sources([Excerpt(scrap, 0, 4), Excerpt(scrap, 6, 15), whole(BRIDGE)]) == 2
 
 
-def test_a_page_copied_with_a_line_of_its_own_is_no_second_source_whatever_is_cited_of_it():
+def test_a_copied_page_with_an_extra_line_is_not_a_second_source():
     copy = note("blog.md", "Seen on the web by Rolf:\n\n" + BRIDGE.text)
     first, last = Excerpt(BRIDGE, 20, 60), Excerpt(copy, len(copy.text) - 30, len(copy.text))
     assert independent_sources([first, last]) == 1

@@ -11,7 +11,7 @@ BRIDGE = "The Alder Bridge , opened in 1932 , is a steel bridge over the river S
 
 
 class Thesaurus:
-    """A similarity that knows one pair of words."""
+    """A similarity that knows one pair of synonyms."""
 
     def similar(self, question: str, texts: Sequence[str]) -> list[float]:
         return [0.9 if {question, text} == {"movie", "film"} else 0.0 for text in texts]
@@ -27,8 +27,8 @@ class Thesaurus:
         "The Alder Bridge was designed by someone other than Joseph Strauss.",
     ],
 )
-def test_what_the_evidence_repeats_is_supported_and_so_is_the_denial_of_what_it_does_not(claim: str) -> None:
-    assert StanceClassifier(WordStemmer()).of(claim, BRIDGE).stance == "supports"
+def test_repeated_claims_and_negated_absent_claims_are_supported(claim: str) -> None:
+    assert StanceClassifier(WordStemmer()).classify(claim, BRIDGE).stance == "supports"
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_what_the_evidence_repeats_is_supported_and_so_is_the_denial_of_what_it_
         "The Alder Bridge is yet to be opened.",
     ],
 )
-def test_another_figure_name_or_kind_contradicts_and_so_does_a_denial(claim: str) -> None:
-    assert StanceClassifier(WordStemmer()).of(claim, BRIDGE).stance == "contradicts"
+def test_another_figure_name_or_kind_or_a_negation_contradicts(claim: str) -> None:
+    assert StanceClassifier(WordStemmer()).classify(claim, BRIDGE).stance == "contradicts"
 
 
 @pytest.mark.parametrize(
@@ -60,26 +60,28 @@ def test_another_figure_name_or_kind_contradicts_and_so_does_a_denial(claim: str
     ],
 )
 def test_denials_opposites_and_common_roots_are_understood(claim: str, evidence: str, stance: str) -> None:
-    assert StanceClassifier(WordStemmer()).of(claim, evidence).stance == stance
+    assert StanceClassifier(WordStemmer()).classify(claim, evidence).stance == stance
 
 
-def test_a_denial_of_something_else_denies_nothing() -> None:
+def test_a_distant_negation_is_ignored() -> None:
     evidence = "Not liked by the press of its day when it was shown for the first time abroad, Daag is a film."
-    assert StanceClassifier(WordStemmer()).of("Daag is a film.", evidence).stance == "supports"
+    assert StanceClassifier(WordStemmer()).classify("Daag is a film.", evidence).stance == "supports"
 
 
-def test_another_word_of_the_same_meaning_meets_a_claim_only_where_meaning_is_known() -> None:
+def test_synonyms_match_only_with_a_similarity() -> None:
     claim, evidence = "Daag is a movie.", "Daag is a film by Yash Chopra."
-    assert StanceClassifier(WordStemmer()).of(claim, evidence).stance == "contradicts"
-    assert StanceClassifier(WordStemmer(), Thesaurus()).of(claim, evidence).stance == "supports"
+    assert StanceClassifier(WordStemmer()).classify(claim, evidence).stance == "contradicts"
+    assert StanceClassifier(WordStemmer(), Thesaurus()).classify(claim, evidence).stance == "supports"
 
 
-def test_the_words_that_are_not_met_are_told() -> None:
-    assert StanceClassifier(WordStemmer()).of("Daag is an old painting.", "Daag is an old film.").unmet == ("painting",)
+def test_unmatched_words_are_listed() -> None:
+    assert StanceClassifier(WordStemmer()).classify("Daag is an old painting.", "Daag is an old film.").unmet == (
+        "painting",
+    )
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_any_two_texts_get_a_verdict(claim: str, evidence: str) -> None:
-    verdict = StanceClassifier(WordStemmer()).of(claim, evidence)
+    verdict = StanceClassifier(WordStemmer()).classify(claim, evidence)
     assert verdict.weight >= 0
-    assert verdict == StanceClassifier(WordStemmer()).of(claim, evidence)
+    assert verdict == StanceClassifier(WordStemmer()).classify(claim, evidence)

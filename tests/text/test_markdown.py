@@ -3,7 +3,7 @@
 import pytest
 
 from marchwarden.text.markdown import strip_emphasis, strip_markup
-from tests.minds.extractive.notebooks import concluded, notebook_of
+from tests.minds.extractive.notebooks import conclude, notebook_of
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_markup_is_removed_and_text_is_kept(written: str, printed: str) -> None:
 async def test_markup_is_removed_from_the_answer_but_not_from_the_excerpt() -> None:
     text = "The **Alder Bridge** was opened by [Maud Ferris](https://a.example/ferris) in 1931."
     notebook = notebook_of("Who opened the Alder Bridge?", text)
-    (claim,) = (await concluded(notebook)).claims
+    (claim,) = (await conclude(notebook)).claims
     assert claim.text == "The Alder Bridge was opened by Maud Ferris in 1931."
     assert [notebook.excerpt(each).verbatim for each in claim.evidence] == [text]
 
@@ -44,7 +44,7 @@ async def test_markup_is_removed_from_the_answer_but_not_from_the_excerpt() -> N
 async def test_heading_that_names_a_thing_prefixes_the_claim() -> None:
     news = "## 3.34 (2023-07-22)\n\n- A new ferry.\n- The plugin system is new.\n"
     text = f"# Releases\n\n{news}\n## Plans\n\nThe plugin system will grow.\n"
-    draft = await concluded(notebook_of("Which release has the new plugin system?", text))
+    draft = await conclude(notebook_of("Which release has the new plugin system?", text))
     assert draft.claims[0].text == "3.34 (2023-07-22): The plugin system is new."
     assert "The plugin system will grow." in [claim.text for claim in draft.claims]
 
@@ -58,14 +58,14 @@ async def test_heading_that_names_a_thing_prefixes_the_claim() -> None:
     ids=["already mentioned", "not marked as a heading"],
 )
 async def test_heading_is_not_repeated_and_plain_lines_are_not_headings(text: str) -> None:
-    draft = await concluded(notebook_of("Which plugin hoists the sails?", text))
+    draft = await conclude(notebook_of("Which plugin hoists the sails?", text))
     assert draft.claims[0].text.startswith("The plugin")
 
 
 @pytest.mark.parametrize("heading", ["2.1 Methods", "Check-ups", "Weighing"])
 async def test_section_numbers_and_topics_are_not_prefixed(heading: str) -> None:
     text = f"# Paper\n\n## {heading}\n\nThe ferry was weighed by the crew at noon.\n"
-    draft = await concluded(notebook_of("Who weighed the ferry at noon?", text))
+    draft = await conclude(notebook_of("Who weighed the ferry at noon?", text))
     assert draft.claims[0].text == "The ferry was weighed by the crew at noon."
 
 
@@ -74,7 +74,5 @@ async def test_section_numbers_and_topics_are_not_prefixed(heading: str) -> None
     [".. |CI| image:: https://a.example/ferry.svg", "[ferry]: https://a.example/ferry", "<!-- the ferry is here -->"],
 )
 async def test_directives_link_definitions_and_comments_are_no_claims(line: str) -> None:
-    draft = await concluded(
-        notebook_of("Where is the ferry?", f"{line}\n\nThe ferry lies at the quay of Senn today.\n")
-    )
+    draft = await conclude(notebook_of("Where is the ferry?", f"{line}\n\nThe ferry lies at the quay of Senn today.\n"))
     assert [claim.text for claim in draft.claims] == ["The ferry lies at the quay of Senn today."]

@@ -14,6 +14,7 @@ import anyio
 from marchwarden.contract import CUT, MAX_EXCERPT, Citation, GapCategory
 from marchwarden.core.notebook import Document, Hit
 from marchwarden.errors import MalformedTrace, MarchwardenError, SourceError
+from marchwarden.evidence.markers import MARKER
 from marchwarden.protocols import Source
 from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import one_line
@@ -24,7 +25,6 @@ SourceOf = Callable[[Citation], Source]
 _DOI: Final = "https://doi.org/"
 _DOI_HOSTS: Final = frozenset({"doi.org", "dx.doi.org", "www.doi.org"})
 _WEB_HOST: Final = re.compile(r"https?://([^/?#:]*)", re.IGNORECASE)
-_MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 
 
 class SourceStatus(StrEnum):
@@ -116,7 +116,7 @@ def statement_statuses(answer: str, checks: Iterable[SourceCheck]) -> tuple[Stat
         unchecked.update(check.citations if check.standing in UNCHECKED else ())
     found = []
     for text in answer.split("\n\n"):
-        numbers = tuple(dict.fromkeys(int(number) for number in _MARKER.findall(text)))
+        numbers = tuple(dict.fromkeys(int(number) for number in MARKER.findall(text)))
         if numbers:
             affected = [tuple(number for number in numbers if number in which) for which in (lost, unchecked)]
             found.append(StatementStatus(text, numbers, *affected))

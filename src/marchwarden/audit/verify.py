@@ -1,7 +1,6 @@
 """Verify: prove every citation of a run again from its trace and archive, without a model or network."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,10 +9,10 @@ from pydantic import ValidationError
 
 from marchwarden.contract import CUT, Citation, ResearchResult
 from marchwarden.errors import ArchiveDamaged, MalformedTrace
+from marchwarden.evidence.markers import marker_numbers
 from marchwarden.storage.archive import Archive
 from marchwarden.storage.store import Store
 
-_MARKER: Final = re.compile(r"\[(\d+)\]")
 _BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange", "result_hash")
 
 Line = Mapping[str, object]
@@ -128,7 +127,7 @@ def _is_within(place: str, locator: str) -> bool:
 
 
 def _check_markers(result: ResearchResult) -> Check:
-    used = {int(number) for number in _MARKER.findall(result.answer)}
+    used = set(marker_numbers(result.answer))
     dangling = sorted(used - set(range(1, len(result.citations) + 1)))
     if dangling:
         return Check("answer", proved=False, detail=f"markers without a citation: {dangling}")

@@ -16,6 +16,7 @@ from marchwarden.core.notebook import Document, Excerpt
 from marchwarden.errors import ArchiveDamaged
 from marchwarden.evaluation.suite import Id, Suite, SuiteQuestion
 from marchwarden.evidence.grounding import NO_ANSWER, unsupported
+from marchwarden.evidence.markers import ANY_MARKER, marker_numbers
 from marchwarden.storage.archive import Archive
 
 MAX_CHARACTERS: Final = 600
@@ -23,8 +24,6 @@ MAX_CITATIONS: Final = 8
 MIN_CONFIDENCE: Final = 0.5
 QUOTE_COVERAGE: Final = 0.6
 
-_LONGEST_NUMBER: Final = 20
-_MARKER: Final = re.compile(r"\[(\d+)\]")
 _PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
@@ -85,14 +84,14 @@ class Judge:
         cited = [self._ids.get(_file_name(each)) for each in result.citations[:MAX_CITATIONS]]
         gold = {each.doc_id for each in question.evidence}
         quotes = [each.quote for each in question.evidence if each.quote]
-        seen, said = " ".join(excerpts)[:MAX_CHARACTERS], _MARKER.sub("", result.answer)[:MAX_CHARACTERS]
+        seen, said = " ".join(excerpts)[:MAX_CHARACTERS], ANY_MARKER.sub("", result.answer)[:MAX_CHARACTERS]
         statements, unfounded = _statements(result)
         return Judgement(
             question=question,
             confidence=result.confidence,
             citations=len(result.citations),
             verbatim=sum(self._is_verbatim(each) for each in result.citations),
-            markers_valid=_markers(result.answer) <= set(range(1, len(result.citations) + 1)),
+            markers_valid=set(marker_numbers(result.answer)) <= set(range(1, len(result.citations) + 1)),
             statements=statements,
             unsupported=unfounded,
             gold_document=not gold.isdisjoint(cited) if gold else None,
@@ -145,11 +144,6 @@ def _contains_any(text: str, answers: Iterable[str]) -> bool | None:
     return any(answer in normalize(text) for answer in wanted) if wanted else None
 
 
-def _markers(text: str) -> set[int]:
-    # Python cannot parse numbers with thousands of digits, and no result has that many citations.
-    return {int(number[:_LONGEST_NUMBER]) for number in _MARKER.findall(text)}
-
-
 def _file_name(citation: Citation) -> str:
     return PurePosixPath(citation.locator.split("#")[0].split("?")[0]).name
 
@@ -172,9 +166,9 @@ def _statements(result: ResearchResult) -> tuple[int, int]:
 
 
 def _is_unsupported(statement: str, result: ResearchResult) -> bool:
-    numbers = _markers(statement)
+    numbers = set(marker_numbers(statement))
     cited = [each for number, each in enumerate(result.citations, 1) if number in numbers]
-    return not cited or bool(unsupported(_MARKER.sub("", statement), map(_excerpt, cited)))
+    return not cited or bool(unsupported(ANY_MARKER.sub("", statement), map(_excerpt, cited)))
 
 
 def _excerpt(citation: Citation) -> Excerpt:

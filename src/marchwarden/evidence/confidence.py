@@ -1,6 +1,6 @@
-"""Confidence: the published factors turned into one score, by a rubric anybody can compute again.
+"""Compute the confidence of a result from its published factors, using a rubric that is data.
 
-Its coefficients are data: those that are shipped, or those that `marchwarden calibrate` left beside the traces.
+The rubric is the shipped `rubric.toml`, or the one that `marchwarden calibrate --keep` saved with the traces.
 """
 
 import json
@@ -19,18 +19,18 @@ from pydantic import TypeAdapter, ValidationError
 from marchwarden.contract import Authority, ConfidenceFactors, Recency
 from marchwarden.errors import InvalidInput
 
-KEPT: Final = "rubric.toml"
+RUBRIC_FILE: Final = "rubric.toml"
 HELPS: Final = frozenset({"match", "each_further_source", "high_authority", "current"})
 HURTS: Final = frozenset({"without_evidence", "low_authority", "dated", "contradiction", "budget_exhausted"})
 
-_DAYS_A_YEAR: Final = 365.25
+_DAYS_PER_YEAR: Final = 365.25
 _RECENT_YEARS: Final = 3
-_NEVER_CERTAIN: Final = 0.01
+_LEAST_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """What each factor is worth, in log-odds. A factor in `HELPS` never costs anything, one in `HURTS` never helps."""
+    """Weight of each factor in log-odds. Weights in `HELPS` are never negative, those in `HURTS` never positive."""
 
     version: str
     bias: float
@@ -49,59 +49,59 @@ class Rubric:
     most: float
 
     def __post_init__(self) -> None:
-        wrong = [name for name in HELPS if self.worth(name) < 0] + [name for name in HURTS if self.worth(name) > 0]
+        wrong = [name for name in HELPS if self.weight(name) < 0] + [name for name in HURTS if self.weight(name) > 0]
         if wrong:
-            raise InvalidInput(f"{self.version}: {', '.join(sorted(wrong))} would turn the score the wrong way")
+            raise InvalidInput(f"{self.version}: wrong sign: {', '.join(sorted(wrong))}")
 
     @classmethod
     def shipped(cls) -> "Rubric":
         return _shipped()
 
     @classmethod
-    def kept_in(cls, folder: Path) -> "Rubric":
-        """The rubric that was calibrated for these traces, else the one that is shipped."""
-        path = folder / KEPT
+    def load(cls, folder: Path) -> "Rubric":
+        """Load the rubric saved in a trace folder, or the shipped one."""
+        path = folder / RUBRIC_FILE
         try:
-            return cls.parsed(path.read_text(encoding="utf-8"), str(path))
+            return cls.parse(path.read_text(encoding="utf-8"), str(path))
         except FileNotFoundError:
             return cls.shipped()
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{path} cannot be read: {error}") from error
 
     @classmethod
-    def parsed(cls, text: str, where: str) -> "Rubric":
+    def parse(cls, text: str, where: str) -> "Rubric":
         try:
-            return cls.again(tomllib.loads(text))
+            return cls.from_trace(tomllib.loads(text))
         except (tomllib.TOMLDecodeError, ValidationError) as error:
-            raise InvalidInput(f"{where} is no rubric: remove it, or calibrate again") from error
+            raise InvalidInput(f"{where} is not a valid rubric: delete it or calibrate again") from error
 
     @classmethod
-    def again(cls, told: object) -> "Rubric":
-        """The rubric a trace tells of. Traces from before it did so are scored as we score now."""
-        return cls.shipped() if told is None else _RUBRIC.validate_python(told)
+    def from_trace(cls, recorded: object) -> "Rubric":
+        """Return the rubric recorded in a trace. Old traces have none and use the shipped one."""
+        return cls.shipped() if recorded is None else _RUBRIC.validate_python(recorded)
 
-    def told(self) -> Mapping[str, float | int | str]:
+    def to_json(self) -> Mapping[str, float | int | str]:
         return asdict(self)
 
-    def toml(self) -> str:
-        """As `KEPT` holds it; JSON's way of writing strings and numbers is also TOML's."""
-        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in self.told().items())
+    def to_toml(self) -> str:
+        """Serialise to TOML. JSON strings and numbers are valid TOML."""
+        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in self.to_json().items())
 
-    def worth(self, name: str) -> float:
-        return float(self.told()[name])
+    def weight(self, name: str) -> float:
+        return float(self.to_json()[name])
 
-    def with_worths(self, worths: Mapping[str, float], version: str) -> "Rubric":
-        rounded = {name: round(worth, 3) for name, worth in worths.items()}
-        return Rubric.again({**self.told(), **rounded, "version": version})
+    def with_weights(self, weights: Mapping[str, float], version: str) -> "Rubric":
+        rounded = {name: round(weight, 3) for name, weight in weights.items()}
+        return Rubric.from_trace({**self.to_json(), **rounded, "version": version})
 
     def score(self, factors: ConfidenceFactors) -> float:
-        """0 to 1: the logistic of what the factors are worth together, never certain."""
-        odds = sum(self.worth(name) * amount for name, amount in self.amounts(factors).items())
+        """Return a confidence between 0 and 1: the logistic of the weighted factors, within the rubric's limits."""
+        odds = sum(self.weight(name) * amount for name, amount in self.amounts(factors).items())
         most = self.most if factors.num_corroborating_sources > 1 else min(self.most, self.one_source_at_most)
         return round(min(max(1 / (1 + math.exp(-odds)), self.least), most), 3)
 
     def amounts(self, factors: ConfidenceFactors) -> Mapping[str, float]:
-        """How much of what each worth is for there is: the score is linear in these, before the logistic."""
+        """Return the value of each factor, before weighting."""
         sources = min(factors.num_corroborating_sources, self.counted_sources)
         return {
             "bias": 1.0,
@@ -122,19 +122,19 @@ _RUBRIC: Final = TypeAdapter(Rubric)
 
 @cache
 def _shipped() -> Rubric:
-    return Rubric.parsed((files("marchwarden.evidence") / KEPT).read_text(encoding="utf-8"), KEPT)
+    return Rubric.parse((files("marchwarden.evidence") / RUBRIC_FILE).read_text(encoding="utf-8"), RUBRIC_FILE)
 
 
 def _log_odds(share: float) -> float:
-    bounded = min(max(share, _NEVER_CERTAIN), 1 - _NEVER_CERTAIN)
+    bounded = min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE)
     return math.log(bounded / (1 - bounded))
 
 
 def recency(published: date | None, today: date) -> Recency | None:
-    """How old the newest dated evidence is: under a year, one to three, or more."""
+    """Classify the age of the newest dated evidence: under a year, one to three years, or older."""
     if published is None:
         return None
-    years = (today - published).days / _DAYS_A_YEAR
+    years = (today - published).days / _DAYS_PER_YEAR
     if years < 1:
         return Recency.CURRENT
     return Recency.RECENT if years <= _RECENT_YEARS else Recency.DATED

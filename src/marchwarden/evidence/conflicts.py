@@ -1,6 +1,6 @@
-"""Whether two excerpts give different figures, dates, names or polarity for the same thing. Knows no minds and no runs.
+"""Detect whether two excerpts give different figures, dates, names or polarity for the same thing.
 
-Cautious on purpose: an invented quarrel costs more trust than one overlooked.
+Deliberately cautious: a false conflict costs more trust than a missed one. Does not know minds or runs.
 """
 
 import re
@@ -11,10 +11,14 @@ from typing import Final, Literal, TypeVar
 
 from marchwarden.core.notebook import Stance
 from marchwarden.core.passages import looks_like_a_row
-from marchwarden.evidence.name_swap import swapped_names
+from marchwarden.evidence.sentence_comparison import (
+    are_editions,
+    find_periods,
+    split_clauses,
+    swapped_names,
+    without_references,
+)
 from marchwarden.evidence.stance import StanceClassifier
-from marchwarden.evidence.time_scope import are_editions, periods, without_references
-from marchwarden.text.clauses import clauses
 from marchwarden.text.negation import Polarity, is_negation, join_negations
 from marchwarden.text.numbers import MONTHS, Figure, Moment, Numbers, parse_numbers
 from marchwarden.text.words import STOP_WORDS, WordStemmer, words
@@ -22,16 +26,17 @@ from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 Kind = Literal["figure", "date", "polarity", "name"]
 _Value = TypeVar("_Value", Figure, Moment)
 
+# Chosen for few false conflicts: 7 of 195 questions about quarterly filings (sec10q) report one.
 FEWEST_SHARED: Final = 3
-FEWEST_BESIDE_A_NAME: Final = 4
-ALIKE: Final = 0.6
-VERY_ALIKE: Final = 0.75
-NEARLY_THE_SAME: Final = 0.8
+FEWEST_SHARED_FOR_NAME: Final = 4
+SIMILAR: Final = 0.6
+VERY_SIMILAR: Final = 0.75
+NEARLY_EQUAL: Final = 0.8
 CERTAIN: Final = 0.5
 NEWER_BY_DAYS: Final = 90
-OPENING: Final = 5
+OPENING_WORDS: Final = 5
 TOPIC_WORDS: Final = 8
-MOST_REMEMBERED: Final = 1000
+CACHE_SIZE: Final = 1000
 
 _BOUND: Final = re.compile(
     r"\b(?:at least|at most|up to|more than|less than|fewer than|over|under|about|around|approximately|roughly|nearly"
@@ -49,8 +54,8 @@ _SENTENCE: Final = re.compile(r"[.!]\W*$")
 
 
 @dataclass(frozen=True)
-class Witness:
-    """What one document says in one place. `document` identifies it, `title` says what it is about."""
+class ComparedText:
+    """An excerpt of a document. `document` identifies it, and `title` tells its subject."""
 
     text: str
     document: str
@@ -60,9 +65,9 @@ class Witness:
 
 @dataclass(frozen=True)
 class DetectedConflict:
-    """In what the two differ, how the difference is to be taken, what they both speak of, and what each says of it.
+    """Kind of the difference, how to interpret it, the common topic and the value on each side.
 
-    `sides` come sorted, so that copies of a quarrel are known by them; they are empty for a polarity.
+    `sides` are sorted so that copies of a conflict compare equal. They are empty for polarity.
     """
 
     kind: Kind
@@ -73,19 +78,19 @@ class DetectedConflict:
 
 @dataclass(frozen=True)
 class _Difference:
-    """In what two readings differ, be they of sentences or of clauses."""
+    """A difference between two sentences or clauses."""
 
     kind: Kind
-    ours: "_Reading"
-    theirs: "_Reading"
+    ours: "_ParsedText"
+    theirs: "_ParsedText"
     sides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A witness's sentence or a clause of it. `stems` leaves out the words that only turn a statement round.
+class _ParsedText:
+    """A parsed sentence or clause. `stems` excludes words that only change the polarity.
 
-    `opening` are the names among the first words, where a sentence says what it is about if it does.
+    `opening` holds names among the first words, which usually name the subject.
     """
 
     text: str
@@ -94,173 +99,191 @@ class _Reading:
     names: frozenset[str]
     opening: frozenset[str]
     title: frozenset[str]
-    denials: int
+    negations: int
 
 
 class ConflictDetector:
-    """Compares witnesses; holds the stemmer it compares them by, and what it has just read."""
+    """Compare excerpts. Holds the stemmer and a cache of parsed texts."""
 
     def __init__(self, stems: WordStemmer) -> None:
         self._stems = stems
-        self._turning = Polarity(stems).opposites
-        self._name_nothing = self._turning.union(stems.content_stems(" ".join(MONTHS)))
+        self._polarity_words = Polarity(stems).opposites
+        self._not_names = self._polarity_words.union(stems.content_stems(" ".join(MONTHS)))
         self._stances = StanceClassifier(stems)
-        self._met: dict[tuple[str, str], _Reading] = {}
+        self._cache: dict[tuple[str, str], _ParsedText] = {}
 
-    def between(self, one: Witness, other: Witness) -> DetectedConflict | None:
-        """How two witnesses disagree, or None when they do not, or when that cannot be said with some certainty."""
+    def compare(self, one: ComparedText, other: ComparedText) -> DetectedConflict | None:
+        """Return how two excerpts conflict, or None if they do not or if it is uncertain."""
         if one.document == other.document or one.text == other.text:
             return None
         if looks_like_a_row(one.text) or looks_like_a_row(other.text):
-            return None  # what a row is about, its table knows: two of one name need not speak of the same
-        ours, theirs = self._read(one.text, one.title), self._read(other.text, other.title)
-        found = self._differ(ours, theirs) or self._clauses_differ(one, other) or self._other_name(ours, theirs)
+            return None  # only the table tells what a row is about, so equal labels prove nothing
+        ours, theirs = self._parse_cached(one.text, one.title), self._parse_cached(other.text, other.title)
+        found = (
+            self._find_difference(ours, theirs)
+            or self._clause_difference(one, other)
+            or self._name_difference(ours, theirs)
+        )
         if found is None:
             return None
         return DetectedConflict(found.kind, _stance(found, one, other), self._topic(found), found.sides)
 
-    def _read(self, text: str, title: str) -> _Reading:
-        if len(self._met) >= MOST_REMEMBERED:
-            self._met.clear()
-        if (text, title) not in self._met:
-            self._met[text, title] = self._reading(text, title)
-        return self._met[text, title]
+    def _parse_cached(self, text: str, title: str) -> _ParsedText:
+        if len(self._cache) >= CACHE_SIZE:
+            self._cache.clear()
+        if (text, title) not in self._cache:
+            self._cache[text, title] = self._parse(text, title)
+        return self._cache[text, title]
 
-    def _reading(self, text: str, title: str) -> _Reading:
+    def _parse(self, text: str, title: str) -> _ParsedText:
         figures = parse_numbers(without_references(text))
         stated = " ".join(word for word in words(figures.rest) if not is_negation(word))
-        return _Reading(
+        return _ParsedText(
             text=text,
             figures=figures,
-            stems=frozenset(self._stems.content_stems(stated)) - self._turning,
+            stems=frozenset(self._stems.content_stems(stated)) - self._polarity_words,
             names=self._names(figures.rest),
-            opening=self._names(" ".join(_WORD.findall(figures.rest)[:OPENING])),
+            opening=self._names(" ".join(_WORD.findall(figures.rest)[:OPENING_WORDS])),
             title=frozenset(stem for stem in self._stems.content_stems(title) if stem.isalpha()),
-            denials=sum(is_negation(word) for word in words(join_negations(text))),
+            negations=sum(is_negation(word) for word in words(join_negations(text))),
         )
 
     def _names(self, text: str) -> frozenset[str]:
-        return frozenset(self._stems.content_stems(" ".join(_NAME.findall(text)))) - self._name_nothing
+        return frozenset(self._stems.content_stems(" ".join(_NAME.findall(text)))) - self._not_names
 
-    def _differ(self, ours: _Reading, theirs: _Reading, alike: float = ALIKE) -> _Difference | None:
-        if _likeness(ours, theirs) < alike or _other_subject(ours, theirs) or "?" in ours.text + theirs.text:
+    def _find_difference(
+        self, ours: _ParsedText, theirs: _ParsedText, fewest_overlap: float = SIMILAR
+    ) -> _Difference | None:
+        if (
+            _overlap(ours, theirs) < fewest_overlap
+            or _has_other_subject(ours, theirs)
+            or "?" in ours.text + theirs.text
+        ):
             return None
-        return _different_figure(ours, theirs) or _different_date(ours, theirs) or self._turned(ours, theirs)
+        return (
+            _different_figure(ours, theirs) or _different_date(ours, theirs) or self._polarity_difference(ours, theirs)
+        )
 
-    def _clauses_differ(self, one: Witness, other: Witness) -> _Difference | None:
-        """One clause of a sentence may say the same thing otherwise, whatever the rest of the sentence adds."""
-        mine, yours = clauses(one.text), clauses(other.text)
+    def _clause_difference(self, one: ComparedText, other: ComparedText) -> _Difference | None:
+        """Compare clauses, because one clause may conflict whatever the rest of the sentence says."""
+        mine, yours = split_clauses(one.text), split_clauses(other.text)
         if len(mine) == len(yours) == 1:
             return None
-        pairs = ((self._read(ours, one.title), self._read(theirs, other.title)) for ours in mine for theirs in yours)
-        return next((found for pair in pairs if (found := self._differ(*pair, VERY_ALIKE))), None)
+        pairs = (
+            (self._parse_cached(ours, one.title), self._parse_cached(theirs, other.title))
+            for ours in mine
+            for theirs in yours
+        )
+        return next((found for pair in pairs if (found := self._find_difference(*pair, VERY_SIMILAR))), None)
 
-    def _turned(self, ours: _Reading, theirs: _Reading) -> _Difference | None:
-        """The same words, but one of them denied or turned into its opposite."""
+    def _polarity_difference(self, ours: _ParsedText, theirs: _ParsedText) -> _Difference | None:
+        """Find sentences with the same words in which one is negated or reversed."""
         if not _same_numbers(ours, theirs):
             return None
-        verdicts = [self._stances.of(claim.text, evidence.text) for claim, evidence in _held_against(ours, theirs)]
+        verdicts = [
+            self._stances.classify(claim.text, evidence.text) for claim, evidence in _claim_evidence_pairs(ours, theirs)
+        ]
         opposed = all(verdict.stance == "contradicts" and verdict.weight >= CERTAIN for verdict in verdicts)
         return _Difference("polarity", ours, theirs) if verdicts and opposed else None
 
-    def _other_name(self, ours: _Reading, theirs: _Reading) -> _Difference | None:
-        """The same sentence about the same named thing, but for one name in it that is no part of an enumeration."""
+    def _name_difference(self, ours: _ParsedText, theirs: _ParsedText) -> _Difference | None:
+        """Find sentences that differ in a single name, unless the name is part of an enumeration."""
         shared = len(ours.stems & theirs.stems)
-        if shared < FEWEST_BESIDE_A_NAME or not ours.names & theirs.names or _nothing_in_common(ours, theirs):
+        if shared < FEWEST_SHARED_FOR_NAME or not ours.names & theirs.names or _is_unrelated(ours, theirs):
             return None
-        if ours.denials != theirs.denials or not _same_numbers(ours, theirs):
+        if ours.negations != theirs.negations or not _same_numbers(ours, theirs):
             return None
-        if not all(_SENTENCE.search(reading.text) for reading in (ours, theirs)):
-            return None  # a row or a heading, whose like stands in every list
+        if not all(_SENTENCE.search(parsed.text) for parsed in (ours, theirs)):
+            return None  # a table row or heading, which looks alike in every list
         sides = swapped_names(_WORD.findall(ours.text), _WORD.findall(theirs.text))
         return _Difference("name", ours, theirs, tuple(sorted(sides))) if sides else None
 
     def _topic(self, found: _Difference) -> str:
-        """The words they share, as the first one puts them."""
+        """Return the shared words in the order of the first text."""
         shared = found.ours.stems & found.theirs.stems
-        said = [
+        shared_words = [
             word
             for word in _WORD.findall(found.ours.figures.rest)
             if shared.intersection(self._stems.content_stems(word))
         ]
-        return " ".join(list(dict.fromkeys(said))[:TOPIC_WORDS])
+        return " ".join(list(dict.fromkeys(shared_words))[:TOPIC_WORDS])
 
 
-def _likeness(ours: _Reading, theirs: _Reading) -> float:
+def _overlap(ours: _ParsedText, theirs: _ParsedText) -> float:
     shared = ours.stems & theirs.stems
     return len(shared) / len(ours.stems | theirs.stems) if len(shared) >= FEWEST_SHARED else 0.0
 
 
-def _held_against(ours: _Reading, theirs: _Reading) -> list[tuple[_Reading, _Reading]]:
-    """Nearly the same words each against the other, a denial without a condition against whatever says more.
+def _claim_evidence_pairs(ours: _ParsedText, theirs: _ParsedText) -> list[tuple[_ParsedText, _ParsedText]]:
+    """Return the pairs to classify: both directions for similar sentences, otherwise an unconditional denial.
 
-    What is never allowed is not allowed in May either; what is not allowed in May may still be in June.
+    "Not allowed" contradicts "allowed in May", but "not allowed in May" does not contradict "allowed".
     """
-    if _likeness(ours, theirs) >= NEARLY_THE_SAME:
+    if _overlap(ours, theirs) >= NEARLY_EQUAL:
         return [(ours, theirs), (theirs, ours)]
-    asserting, denying = sorted((ours, theirs), key=lambda reading: reading.denials)
-    wholly = asserting.denials < denying.denials and denying.stems <= asserting.stems
-    return [(denying, asserting)] if wholly else []
+    asserting, denying = sorted((ours, theirs), key=lambda parsed: parsed.negations)
+    is_unconditional = asserting.negations < denying.negations and denying.stems <= asserting.stems
+    return [(denying, asserting)] if is_unconditional else []
 
 
-def _other_subject(ours: _Reading, theirs: _Reading) -> bool:
-    """Each names something the other does not, or they have nothing in common."""
-    return bool(ours.names - theirs.stems and theirs.names - ours.stems) or _nothing_in_common(ours, theirs)
+def _has_other_subject(ours: _ParsedText, theirs: _ParsedText) -> bool:
+    """Whether each names something the other does not, or they are unrelated."""
+    return bool(ours.names - theirs.stems and theirs.names - ours.stems) or _is_unrelated(ours, theirs)
 
 
-def _nothing_in_common(ours: _Reading, theirs: _Reading) -> bool:
-    """They open with no common name, and their titles differ."""
+def _is_unrelated(ours: _ParsedText, theirs: _ParsedText) -> bool:
+    """Whether they start with different names and their titles differ."""
     return not ours.opening & theirs.opening and bool(ours.title - theirs.title and theirs.title - ours.title)
 
 
-def _different_figure(ours: _Reading, theirs: _Reading) -> _Difference | None:
-    """As many figures of a unit in each, one of them another. A bound or an estimate is no figure."""
+def _different_figure(ours: _ParsedText, theirs: _ParsedText) -> _Difference | None:
+    """Find the one figure that differs if both have as many of that unit. Bounds and estimates are ignored."""
     if _BOUND.search(ours.text) or _BOUND.search(theirs.text):
         return None
     if len(ours.figures.quantities) != len(theirs.figures.quantities):
         return None
-    for unit in sorted({_counted(figure) for figure in ours.figures.quantities}):
+    for unit in sorted({_unit(figure) for figure in ours.figures.quantities}):
         mine, yours = _of_unit(ours, unit), _of_unit(theirs, unit)
         odd = _odd_pair(mine, yours)
-        if odd and (len(mine) == 1 or _likeness(ours, theirs) >= VERY_ALIKE):
+        if odd and (len(mine) == 1 or _overlap(ours, theirs) >= VERY_SIMILAR):
             return _Difference("figure", ours, theirs, tuple(sorted(f"{figure.value:g} {unit}" for figure in odd)))
     return None
 
 
-def _of_unit(reading: _Reading, unit: str) -> list[Figure]:
-    return [figure for figure in reading.figures.quantities if _counted(figure) == unit]
+def _of_unit(parsed: _ParsedText, unit: str) -> list[Figure]:
+    return [figure for figure in parsed.figures.quantities if _unit(figure) == unit]
 
 
-def _counted(figure: Figure) -> str:
+def _unit(figure: Figure) -> str:
     return "" if figure.unit in STOP_WORDS else figure.unit
 
 
-def _different_date(ours: _Reading, theirs: _Reading) -> _Difference | None:
+def _different_date(ours: _ParsedText, theirs: _ParsedText) -> _Difference | None:
     odd = _odd_pair(ours.figures.moments, theirs.figures.moments)
-    if not odd or _likeness(ours, theirs) < VERY_ALIKE:
+    if not odd or _overlap(ours, theirs) < VERY_SIMILAR:
         return None
-    return _Difference("date", ours, theirs, tuple(sorted(map(_written, odd))))
+    return _Difference("date", ours, theirs, tuple(sorted(map(_iso_date, odd))))
 
 
 def _odd_pair(ours: Sequence[_Value], theirs: Sequence[_Value]) -> tuple[_Value, ...]:
-    """The one value of each side that the other side does not give, when all the others are given by both."""
+    """Return the single value on each side that the other lacks, if all other values agree."""
     mine = [each for each in ours if not any(each.agrees(other) for other in theirs)]
     yours = [each for each in theirs if not any(each.agrees(other) for other in ours)]
     return (mine[0], yours[0]) if len(ours) == len(theirs) and len(mine) == len(yours) == 1 else ()
 
 
-def _written(moment: Moment) -> str:
+def _iso_date(moment: Moment) -> str:
     return f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
 
 
-def _same_numbers(ours: _Reading, theirs: _Reading) -> bool:
+def _same_numbers(ours: _ParsedText, theirs: _ParsedText) -> bool:
     return ours.figures.quantities == theirs.figures.quantities and ours.figures.moments == theirs.figures.moments
 
 
-def _stance(found: _Difference, one: Witness, other: Witness) -> Stance:
-    """Another time, place or ordinal makes another scope, a condition qualifies, a newer document supersedes."""
+def _stance(found: _Difference, one: ComparedText, other: ComparedText) -> Stance:
+    """Classify: another time, place or ordinal is another scope; a condition qualifies; a newer document supersedes."""
     kind, ours, theirs = found.kind, found.ours, found.theirs
-    if _other_time(found, one, other) or _ordinals(ours) != _ordinals(theirs):
+    if _differs_in_time(found, one, other) or _ordinals(ours) != _ordinals(theirs):
         return "different_scope"
     if kind != "name" and (ours.names - theirs.stems or theirs.names - ours.stems):
         return "different_scope"
@@ -272,19 +295,19 @@ def _stance(found: _Difference, one: Witness, other: Witness) -> Stance:
     return "contradicts"
 
 
-def _other_time(found: _Difference, one: Witness, other: Witness) -> bool:
-    """Dates that differ are other times if they only say for when; statements without any, if their documents do."""
+def _differs_in_time(found: _Difference, one: ComparedText, other: ComparedText) -> bool:
+    """Whether the statements apply to different periods, by their own dates or by their documents' titles."""
     ours, theirs = found.ours, found.theirs
     if found.kind == "date":
-        return bool(_odd_pair(periods(ours.text), periods(theirs.text)))
+        return bool(_odd_pair(find_periods(ours.text), find_periods(theirs.text)))
     undated = not ours.figures.moments and not theirs.figures.moments
     return not _same_time(ours, theirs) or (undated and are_editions(one.title, other.title))
 
 
-def _ordinals(reading: _Reading) -> set[str]:
-    return {ordinal.casefold() for ordinal in _ORDINAL.findall(reading.text)}
+def _ordinals(parsed: _ParsedText) -> set[str]:
+    return {ordinal.casefold() for ordinal in _ORDINAL.findall(parsed.text)}
 
 
-def _same_time(ours: _Reading, theirs: _Reading) -> bool:
+def _same_time(ours: _ParsedText, theirs: _ParsedText) -> bool:
     mine, yours = ours.figures.moments, theirs.figures.moments
     return len(mine) == len(yours) and all(any(one.agrees(other) for other in yours) for one in mine)

@@ -1,7 +1,7 @@
-"""Grounding: a draft held against what was fetched, and turned into an answer whose every statement is cited.
+"""Check a draft against the fetched documents and write an answer in which every statement is cited.
 
-A claim that points at nothing, or that says a number or a name its excerpts do not, does not reach the answer: it
-becomes a gap. Knows nothing of minds, budgets or disks.
+A claim without evidence, or with a number, name or URL that its excerpts lack, becomes a gap instead. Does not know
+minds, budgets or storage.
 """
 
 import re
@@ -13,15 +13,15 @@ from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryT
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
 from marchwarden.core.tables import join_cells
 from marchwarden.evidence.independence import independent_sources
+from marchwarden.evidence.markers import comparison, marker, without_markers
 from marchwarden.text.numbers import Figure, parse_numbers
-from marchwarden.text.sanitize import printable
 
 NO_ANSWER: Final = "What was read does not answer this question."
 ONLY_NEAR: Final = 0.3
-"""A match below it: what is said comes near the question and does not answer it."""
+"""Below this match, the answer is only loosely related to the question and is labelled as such."""
 CLOSEST: Final = "Closest found:"
 
-_DIFFER: Final[Mapping[str, str]] = {
+_CONFLICT_PHRASES: Final[Mapping[str, str]] = {
     "supports": "Sources agree about {}",
     "contradicts": "Sources disagree about {}",
     "qualifies": "One source qualifies what another says about {}",
@@ -31,15 +31,14 @@ _DIFFER: Final[Mapping[str, str]] = {
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _ADDRESS: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
-_MARKER_LIKE: Final = re.compile(r"\[(\d+)\]")
 _SNIPPET_LENGTH: Final = range(50, 201)
 
 
 @dataclass(frozen=True)
 class Grounded:
-    """What survived: the answer, its citations in order of first mention, and what was left out as gaps.
+    """The answer, its citations in order of first mention, and gaps for omitted claims.
 
-    `documents` stand behind its statements; what is only to be seen also is cited, and counts for nothing.
+    `documents` support statements. "See also" citations are listed in `citations` but do not count as support.
     """
 
     answer: str
@@ -55,21 +54,21 @@ class Grounded:
 
 
 def grounded(draft: Draft, notebook: Notebook) -> Grounded:
-    """Cut every excerpt out of its document, number them, and write the answer around the numbers."""
+    """Cut the excerpts out of their documents, number them, and write the answer with their markers."""
     cited = _Citations(notebook)
-    statements, gaps = _stated(draft, cited)
+    statements, gaps = _cite_claims(draft, cited)
     conflicts = [each for each in draft.conflicts if notebook.has(each.one) and notebook.has(each.other)]
     reported = tuple(_cited_conflict(each, draft.match, cited) for each in conflicts)
-    behind = tuple(cited.excerpts)
-    said = [*statements, *map(_comparison, reported)]
+    supporting = tuple(cited.excerpts)
+    paragraphs = [*statements, *map(_comparison, reported)]
     unsettled = [conflict for conflict in conflicts if conflict.stance == "contradicts"]
     return Grounded(
-        answer="\n\n".join([*said, *_aside(draft, cited)] if said else [NO_ANSWER]),
+        answer="\n\n".join([*paragraphs, *_see_also(draft, cited)] if paragraphs else [NO_ANSWER]),
         citations=tuple(cited.citations()),
-        documents=tuple(excerpt.document for excerpt in behind),
-        gaps=(*gaps, *(_disagreement(conflict, notebook) for conflict in unsettled)),
-        discoveries=tuple(_worth_a_look(conflict, notebook) for conflict in unsettled),
-        independent_sources=independent_sources(behind),
+        documents=tuple(excerpt.document for excerpt in supporting),
+        gaps=(*gaps, *(_conflict_gap(conflict, notebook) for conflict in unsettled)),
+        discoveries=tuple(_conflict_discovery(conflict, notebook) for conflict in unsettled),
+        independent_sources=independent_sources(supporting),
         contradicted=bool(unsettled),
         conflicts=reported,
         claimed=len(draft.claims),
@@ -77,8 +76,8 @@ def grounded(draft: Draft, notebook: Notebook) -> Grounded:
     )
 
 
-def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
-    """The claims that their excerpts bear, each with its markers, and a gap for every other one."""
+def _cite_claims(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
+    """Return supported claims with their markers, and a gap for each other claim."""
     statements: list[str] = []
     gaps: list[Gap] = []
     for claim in draft.claims:
@@ -86,9 +85,9 @@ def _stated(draft: Draft, cited: "_Citations") -> tuple[list[str], list[Gap]]:
         excerpts = [cited.notebook.excerpt(each) for each in evidence]
         missing = unsupported(claim.text, excerpts)
         if missing or not excerpts:
-            gaps.append(_left_out(claim, missing))
+            gaps.append(_unsupported_gap(claim, missing))
             continue
-        markers = "".join(f"[{cited.number(each, claim.confidence)}]" for each in evidence)
+        markers = "".join(marker(cited.number(each, claim.confidence)) for each in evidence)
         statements.append(f"{without_markers(claim.text)} {markers}")
     if statements and draft.match < ONLY_NEAR:
         statements[0] = f"{CLOSEST} {statements[0]}"
@@ -103,37 +102,32 @@ def _cited_conflict(conflict: Conflict, match: float, cited: "_Citations") -> So
 
 def conflict_sentence(conflict: SourceConflict) -> str:
     """Describe a conflict: `Sources disagree about the length of the bridge`."""
-    return _DIFFER.get(conflict.stance, _DIFFER["contradicts"]).format(conflict.topic)
+    return _CONFLICT_PHRASES.get(conflict.stance, _CONFLICT_PHRASES["contradicts"]).format(conflict.topic)
 
 
 def _comparison(conflict: SourceConflict) -> str:
-    return f"{conflict_sentence(conflict)}: compare [{conflict.one}] with [{conflict.other}]."
+    return comparison(conflict_sentence(conflict), conflict.one, conflict.other)
 
 
-def _aside(draft: Draft, cited: "_Citations") -> list[str]:
-    """The last line of an answer, which points at what only touches the question, if there is any."""
-    touching = [each for each in draft.see_also if cited.notebook.has(each.evidence)]
-    markers = [f"[{cited.number(each.evidence, each.relevance)}]" for each in touching]
+def _see_also(draft: Draft, cited: "_Citations") -> list[str]:
+    """Return the last paragraph, which cites related passages, if there are any."""
+    related = [each for each in draft.see_also if cited.notebook.has(each.evidence)]
+    markers = [marker(cited.number(each.evidence, each.relevance)) for each in related]
     return [f"See also {' '.join(markers)}."] if markers else []
 
 
 def unsupported(text: str, excerpts: Iterable[Excerpt]) -> list[str]:
-    """The numbers, names and addresses of a statement that none of its excerpts contains."""
-    said = " ".join(f"{_told(excerpt)} {excerpt.document.title}" for excerpt in excerpts)
-    words = set(_words(said))
-    missing = _numbers_not_in(said, text)
+    """Return the numbers, names and URLs of a statement that none of its excerpts contains."""
+    excerpt_text = " ".join(f"{_excerpt_text(excerpt)} {excerpt.document.title}" for excerpt in excerpts)
+    words = set(_words(excerpt_text))
+    missing = _numbers_not_in(excerpt_text, text)
     missing += [word for word in _names(text) if word.casefold() not in words]
-    missing += [address for address in _ADDRESS.findall(text) if address not in said]
+    missing += [address for address in _ADDRESS.findall(text) if address not in excerpt_text]
     return list(dict.fromkeys(missing))
 
 
-def _told(excerpt: Excerpt) -> str:
+def _excerpt_text(excerpt: Excerpt) -> str:
     return join_cells(excerpt.verbatim) if excerpt.document.layout == "table" else excerpt.verbatim
-
-
-def without_markers(text: str) -> str:
-    """A text on one line, with nothing in it that acts or that could be taken for one of our citation markers."""
-    return _MARKER_LIKE.sub(r"(\1)", " ".join(printable(text).split()))
 
 
 def highest_authority(documents: Iterable[Document]) -> Authority:
@@ -142,7 +136,7 @@ def highest_authority(documents: Iterable[Document]) -> Authority:
 
 
 def snippet(text: str, title: str) -> str | None:
-    """A line of 50 to 200 characters about an excerpt, or none where there is too little to say."""
+    """Return 50 to 200 characters about an excerpt, or None if it is too short."""
     line = " ".join(text.split())
     if len(line) < _SNIPPET_LENGTH.start and title:
         line = f"{title}: {line}"
@@ -153,9 +147,9 @@ def snippet(text: str, title: str) -> str | None:
 
 @dataclass
 class _Citations:
-    """Excerpts numbered in order of first mention; a span is cited once, as confident as its surest claim.
+    """Excerpts numbered in order of first mention. A span has the confidence of its most confident claim.
 
-    What stands in an excerpt that is cited already is cited by that.
+    An excerpt within an already cited one shares its number.
     """
 
     notebook: Notebook
@@ -192,7 +186,7 @@ class _Citations:
             )
 
 
-def _left_out(claim: Claim, missing: Sequence[str]) -> Gap:
+def _unsupported_gap(claim: Claim, missing: Sequence[str]) -> Gap:
     reason = f"its excerpts do not say {', '.join(missing)}" if missing else "it points at nothing that was read"
     return Gap(
         topic=without_markers(claim.text)[:200],
@@ -201,7 +195,7 @@ def _left_out(claim: Claim, missing: Sequence[str]) -> Gap:
     )
 
 
-def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
+def _conflict_gap(conflict: Conflict, notebook: Notebook) -> Gap:
     one, other = notebook.excerpt(conflict.one), notebook.excerpt(conflict.other)
     quoted = " / ".join(f"{each.locator}: “{without_markers(each.printed)}”" for each in (one, other))
     return Gap(
@@ -211,7 +205,7 @@ def _disagreement(conflict: Conflict, notebook: Notebook) -> Gap:
     )
 
 
-def _worth_a_look(conflict: Conflict, notebook: Notebook) -> DiscoveryEvent:
+def _conflict_discovery(conflict: Conflict, notebook: Notebook) -> DiscoveryEvent:
     return DiscoveryEvent(
         type=DiscoveryType.CONTRADICTION,
         query=without_markers(conflict.topic),
@@ -225,7 +219,7 @@ def _words(text: str) -> list[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Capitalised words, the ones that open a sentence aside: those say nothing about being a name."""
+    """Return capitalised words, except at the start of a sentence, where a capital does not indicate a name."""
     found = []
     for match in _WORD.finditer(text):
         before = text[: match.start()].rstrip(" \"'“‘([*_`")
@@ -234,13 +228,13 @@ def _names(text: str) -> list[str]:
     return found
 
 
-def _numbers_not_in(said: str, text: str) -> list[str]:
-    """The numbers of a text that another does not say, in these digits or in any other way of writing them."""
-    written = {_plain_number(number) for number in _NUMBER.findall(said)}
+def _numbers_not_in(excerpt_text: str, text: str) -> list[str]:
+    """Return numbers of `text` that `said` lacks in any notation."""
+    written = {_plain_number(number) for number in _NUMBER.findall(excerpt_text)}
     missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in written]
     if not missing:
         return []
-    ours, theirs = parse_numbers(text), parse_numbers(said)
+    ours, theirs = parse_numbers(text), parse_numbers(excerpt_text)
     known = {value for figure in theirs.quantities for value in _values(figure)}
     same = all(known & _values(figure) for figure in ours.quantities)
     dated = all(any(moment.agrees(other) for other in theirs.moments) for moment in ours.moments)
@@ -248,10 +242,10 @@ def _numbers_not_in(said: str, text: str) -> list[str]:
 
 
 def _values(figure: Figure) -> set[float]:
-    """5 % is also 0.05."""
+    """Return the value, and for percentages also the fraction: 5 % is 0.05."""
     return {round(figure.value, 9), round(figure.value / 100, 9)} if figure.unit == "%" else {round(figure.value, 9)}
 
 
 def _plain_number(number: str) -> str:
-    """1,200 and 1200 are the same number; 1.2 is another."""
+    """Remove thousands separators: 1,200 equals 1200, but 1.2 does not."""
     return number.replace(",", "").rstrip(".")

@@ -10,7 +10,7 @@ from marchwarden.core.budget import Budget
 from marchwarden.core.notebook import Draft, Notebook
 from marchwarden.evidence.confidence import Rubric, recency
 from marchwarden.evidence.grounding import Grounded, highest_authority
-from marchwarden.evidence.link_leads import from_links
+from marchwarden.evidence.leads import discover_in_links
 
 # Only the loop knows whether the budget ran out, and only grounding whether sources disagree.
 _NOT_DECIDED_BY_MINDS: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})
@@ -40,7 +40,7 @@ def build_result(
         answer=checked.answer,
         citations=checked.citations,
         gaps=tuple(_gaps(draft, checked, notebook, budget, facts)),
-        discovery_events=(*found, *from_links(checked.documents, found)),
+        discovery_events=(*found, *discover_in_links(checked.documents, found)),
         open_questions=draft.open_questions,
         conflicts=checked.conflicts,
         confidence=facts.rubric.score(weights),

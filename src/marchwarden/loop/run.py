@@ -31,7 +31,7 @@ class ResearchRun(ABC):
         self.record = record
         self.progress = progress
         self.source_name = researcher.source_name
-        self.rubric = Rubric.kept_in(researcher.store.folder)
+        self.rubric = Rubric.load(researcher.store.folder)
         self.notebook = Notebook(request.question, request.context or "", guide=guide)
         self.budget = Budget(
             self.limits,
@@ -77,9 +77,9 @@ class ResearchRun(ABC):
         """Check every claim against its excerpts. The trace records the outcome and the rubric in use."""
         checked = grounded(draft, self.notebook)
         counts = {"claims": checked.claimed, "unsupported": checked.unsupported}
-        fields = {"result": counts, "rubric": self.rubric.told()}
+        fields = {"result": counts, "rubric": self.rubric.to_json()}
         entry = self.record.note("ground", "", "every claim is held against its excerpts", fields)
-        self.rubric = Rubric.again(entry.fields.get("rubric"))
+        self.rubric = Rubric.from_trace(entry.fields.get("rubric"))
         return checked
 
     def _build_result(

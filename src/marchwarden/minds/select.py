@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.errors import InvalidInput
-from marchwarden.evidence.ranking.semantic import Meaning
+from marchwarden.evidence.ranking.semantic import SemanticModel
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
 
@@ -60,7 +60,7 @@ def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
 def extractive_mind(environ: Mapping[str, str]) -> ExtractiveMind:
     """Build the extractive mind. It also compares meanings if the environment names a folder of word vectors."""
     folder = environ.get(SEMANTIC)
-    return ExtractiveMind(Meaning(Path(folder).expanduser()) if folder else None)
+    return ExtractiveMind(SemanticModel(Path(folder).expanduser()) if folder else None)
 
 
 def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:

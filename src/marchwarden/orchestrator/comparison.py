@@ -7,8 +7,8 @@ from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Notebook
-from marchwarden.evidence.conflicts import ConflictDetector, Witness
-from marchwarden.evidence.grounding import without_markers
+from marchwarden.evidence.conflicts import ComparedText, ConflictDetector
+from marchwarden.evidence.markers import without_markers
 from marchwarden.evidence.similarity import SentenceContent
 from marchwarden.orchestrator.evidence import CitedExcerpt
 from marchwarden.text.words import WordStemmer
@@ -24,7 +24,7 @@ _LONGEST_QUOTE: Final = 200
 def corroborated(draft: Draft, notebook: Notebook, stems: WordStemmer) -> Draft:
     """Keep the claims based on a researcher's citation, and add excerpts of other documents that say the same."""
     cited = list(dict.fromkeys(finding.evidence for finding in notebook.findings))
-    said = {evidence: SentenceContent.by(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
+    said = {evidence: SentenceContent.from_text(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
     claims = [claim for claim in draft.claims if _is_cited(claim, said, notebook)]
     return replace(draft, claims=tuple(_with_support(claim, said, notebook, stems) for claim in claims))
 
@@ -37,7 +37,7 @@ def _is_cited(claim: Claim, said: Mapping[str, SentenceContent], notebook: Noteb
 
 def _with_support(claim: Claim, said: Mapping[str, SentenceContent], notebook: Notebook, stems: WordStemmer) -> Claim:
     """Add one supporting excerpt per document. Copies come last, so that independent sources come first."""
-    ours = SentenceContent.by(claim.text, stems)
+    ours = SentenceContent.from_text(claim.text, stems)
     own, copies = [each for each in claim.evidence if notebook.has(each)], list[str]()
     for other, theirs in said.items():
         known = [notebook.excerpt(each) for each in (*own, *copies)]
@@ -60,7 +60,7 @@ def conflicts(notebook: Notebook, found_by: Sequence[CitedExcerpt], detector: Co
         first, second = notebook.excerpt(one), notebook.excerpt(other)
         if finders[first.document.text_hash] == finders[second.document.text_hash]:
             continue  # the researcher that read both has compared them
-        difference = detector.between(
+        difference = detector.compare(
             _witness(first.document, first.verbatim), _witness(second.document, second.verbatim)
         )
         if difference:
@@ -113,6 +113,6 @@ def _finders(found_by: Sequence[CitedExcerpt]) -> dict[str, frozenset[str]]:
     return names
 
 
-def _witness(document: Document, text: str) -> Witness:
+def _witness(document: Document, text: str) -> ComparedText:
     """Identify the document by its text: two researchers may have different texts of one location."""
-    return Witness(text, document.text_hash, document.title, document.published)
+    return ComparedText(text, document.text_hash, document.title, document.published)

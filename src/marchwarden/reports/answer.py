@@ -1,22 +1,20 @@
 """Render the answer with its citation markers, and the conflicts between its sources."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from marchwarden.contract import Citation, ResearchResult
 from marchwarden.evidence.grounding import conflict_sentence
+from marchwarden.evidence.markers import COMPARISON, MARKER
 from marchwarden.reports.bundle import Bundle
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import day
 from marchwarden.text.sanitize import one_line
 
-_MARKER: Final = re.compile(r"\[(\d{1,6})\]")
 _MAX_PREVIEWS: Final = 300
 """Previews repeat the excerpt, so only this many markers get one."""
 # The sentence in answers of runs from before results had a field for conflicts.
-_COMPARED: Final = re.compile(r"(?P<what>[^\n]{1,600}): compare \[(?P<one>\d{1,6})\] with \[(?P<other>\d{1,6})\]\.")
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def _from_field(result: ResearchResult) -> Iterator[ShownConflict]:
 
 def _from_answer(answer: str) -> Iterator[ShownConflict]:
     for paragraph in answer.split("\n\n"):
-        if match := _COMPARED.fullmatch(paragraph.strip()):
+        if match := COMPARISON.fullmatch(paragraph.strip()):
             yield ShownConflict(match["what"], int(match["one"]), int(match["other"]))
 
 
@@ -59,7 +57,7 @@ class MarkerLinks:
 
     def _parts(self, text: str) -> Iterator[Content]:
         at = 0
-        for match in _MARKER.finditer(text):
+        for match in MARKER.finditer(text):
             number = int(match[1])
             if number in self.cited:
                 yield text[at : match.start()]

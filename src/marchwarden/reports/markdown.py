@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from marchwarden.contract import Dispatch
+from marchwarden.evidence.markers import ESCAPED_MARKER
 from marchwarden.reports.answer import conflicts_in
 from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText, citations_found_by
 from marchwarden.reports.confidence_view import factor_effects
@@ -14,7 +15,6 @@ from marchwarden.text.sanitize import pluralize, printable
 
 _SYNTAX: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
-_MARKER: Final = re.compile(r"\\\[(\d{1,6})\\\]")
 
 
 def escape_line(text: str) -> str:
@@ -70,7 +70,7 @@ def _link_footnotes(text: str, citations: int) -> str:
     def note(match: re.Match[str]) -> str:
         return f"[^{int(match[1])}]" if 1 <= int(match[1]) <= citations else match[0]
 
-    return _MARKER.sub(note, escape_line(text))
+    return ESCAPED_MARKER.sub(note, escape_line(text))
 
 
 def _disagreements(bundle: Bundle) -> Iterator[str]:

@@ -3,16 +3,13 @@
 Has no styles, because notebooks bring their own, and no ids, because a page may show several results.
 """
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from marchwarden.contract import Citation, ResearchResult
+from marchwarden.evidence.markers import split_at_markers
 from marchwarden.reports.html import Content, Markup, address, element, joined
 from marchwarden.reports.labels import GAPS, band
 from marchwarden.text.sanitize import one_line, pluralize
-
-_MARKER: Final = re.compile(r"(\[\d{1,6}\])")
 
 
 def result_html(result: ResearchResult) -> str:
@@ -34,8 +31,8 @@ def result_html(result: ResearchResult) -> str:
 
 
 def _with_bold_markers(text: str) -> Iterator[Content]:
-    for part in _MARKER.split(text):
-        yield element("strong", part) if _MARKER.fullmatch(part) else part
+    for at, part in enumerate(split_at_markers(text)):
+        yield element("strong", part) if at % 2 else part
 
 
 def _citations(result: ResearchResult) -> Markup | None:

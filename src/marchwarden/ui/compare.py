@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Final
 
 from marchwarden.contract import Citation, ResearchResult
+from marchwarden.evidence.markers import MARKER, MARKER_PATTERN
 
-_TOKEN: Final = re.compile(r"\[\d{1,6}\]|\w+(?:[.,'’-]\w+)*|\s+|.", re.DOTALL)
-_MARKER: Final = re.compile(r"\[(\d{1,6})\]")
+_TOKEN: Final = re.compile(rf"{MARKER_PATTERN}|\w+(?:[.,'’-]\w+)*|\s+|.", re.DOTALL)
 MAX_TOKENS: Final = 12_000
 """Longer texts are not compared word by word: it takes too long and the result is unreadable."""
 
@@ -92,7 +92,7 @@ class _TokenizedText:
 
 
 def _token_key(token: str, citations: Sequence[Citation]) -> str:
-    marker = _MARKER.fullmatch(token)
+    marker = MARKER.fullmatch(token)
     if marker is None or not 1 <= int(marker[1]) <= len(citations):
         return token
     cited = citations[int(marker[1]) - 1]

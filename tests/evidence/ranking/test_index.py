@@ -14,7 +14,7 @@ def notebook_of(*texts: str, question: str = "?") -> Notebook:
     return notebook
 
 
-def test_the_passage_that_holds_the_rare_word_comes_first() -> None:
+def test_the_passage_with_the_rare_word_comes_first() -> None:
     index = PassageIndex(notebook_of("The loop pays for the loop.", "The loop archives a heron.", "The loop runs."))
     assert index.ranked("loop and heron")[0].passage.document == 1
 
@@ -31,13 +31,13 @@ def test_equal_scores_keep_document_order() -> None:
     assert [ranked.passage.document for ranked in index.ranked("heron")] == [0, 1, 2]
 
 
-def test_what_shares_no_word_is_not_ranked() -> None:
+def test_passages_without_a_shared_word_are_not_ranked() -> None:
     assert PassageIndex(notebook_of("A heron stands.")).ranked("football") == []
     assert PassageIndex(Notebook("?")).ranked("football") == []
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6), WORDS)
-def test_taking_documents_in_one_by_one_ranks_as_taking_them_at_once(texts: list[list[str]], query: list[str]) -> None:
+def test_incremental_indexing_ranks_like_indexing_all_together(texts: list[list[str]], query: list[str]) -> None:
     sentences = [" ".join(text) + "." for text in texts]
     growing = Notebook("?")
     index = PassageIndex(growing)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from marchwarden.core.budget import tokens_in
 from marchwarden.core.notebook import Document, Finding, Notebook, Query, Reading
 from marchwarden.evidence.ranking import PassageIndex, reading_list
-from marchwarden.evidence.ranking.reading_list import PER_ROUND, uncovered
+from marchwarden.evidence.ranking.reading_list import PER_ROUND, uncovered_aspects
 
 TOPICS = ["heron", "budget", "trace", "river", "archive", "mind"]
 
@@ -23,7 +23,7 @@ def paragraphs(*topics: str) -> str:
     )
 
 
-def test_the_best_passages_come_first_and_unrelated_ones_are_not_wanted() -> None:
+def test_the_best_passages_come_first_and_unrelated_ones_are_omitted() -> None:
     notebook = notebook_of(
         "The heron eats fish.", "Budgets are kept.", "Fish swim.", question="What does the heron eat?"
     )
@@ -32,14 +32,14 @@ def test_the_best_passages_come_first_and_unrelated_ones_are_not_wanted() -> Non
     assert 1 not in [passage.document for passage in listed.passages]
 
 
-def test_of_every_document_that_holds_a_word_of_it_the_best_passage_is_wanted() -> None:
+def test_the_best_passage_of_every_matching_document_is_listed() -> None:
     good = "The grey heron eats fish, and where the heron eats fish the grey heron stays, as herons do."
     poor = " ".join(["Much is told of ponds, of reeds, of boats, of rain and of mist in the morning."] * 9) + " Fish."
     notebook = notebook_of(good, poor, question="Where does the grey heron eat fish?")
     assert {passage.document for passage in reading_list(PassageIndex(notebook), 1000).passages} == {0, 1}
 
 
-def test_what_was_read_is_not_listed_again() -> None:
+def test_read_passages_are_not_listed_again() -> None:
     notebook = notebook_of(paragraphs("heron", "heron nest"), question="heron")
     index = PassageIndex(notebook)
     first = reading_list(index, 1000)
@@ -83,7 +83,7 @@ def test_a_long_document_leaves_room_for_the_others() -> None:
     assert {passage.document for passage in listed.passages} == set(range(10))
 
 
-def test_a_follow_up_query_brings_its_own_passages() -> None:
+def test_follow_up_queries_add_their_passages() -> None:
     notebook = notebook_of(
         "The film was directed by Ann Lee.", "Ann Lee is from Oslo.", question="Who directed the film?"
     )
@@ -96,7 +96,7 @@ def test_an_aspect_with_a_good_finding_is_covered() -> None:
     notebook.aspects = ("a", "b")
     notebook.findings.append(Finding("p1.s1", 0.9, "a"))
     notebook.findings.append(Finding("p1.s1", 0.1, "b"))
-    assert uncovered(notebook) == ["b"]
+    assert uncovered_aspects(notebook) == ["b"]
 
 
 @given(st.lists(st.lists(st.sampled_from(TOPICS), min_size=1, max_size=8), min_size=1, max_size=5), st.integers(0, 400))

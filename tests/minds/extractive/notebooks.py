@@ -1,4 +1,4 @@
-"""Notebooks with a question and some texts, read and concluded by the embedded mind."""
+"""Build notebooks from a question and texts, and let the extractive mind read and conclude them."""
 
 from marchwarden.core.budget import Allowance
 from marchwarden.core.notebook import Document, Draft, Notebook, Reading
@@ -25,6 +25,6 @@ async def read_all(notebook: Notebook) -> Reading:
     return reading
 
 
-async def concluded(notebook: Notebook) -> Draft:
+async def conclude(notebook: Notebook) -> Draft:
     await read_all(notebook)
     return (await ExtractiveMind().conclude(notebook, PLENTY)).value

@@ -1,18 +1,18 @@
-"""Whether a sentence holds the kind of thing that is asked for."""
+"""Recognising the kind of answer a question asks for."""
 
 import pytest
 
-from marchwarden.minds.extractive.answer_type import NOT_ASKED, OF_SOMETHING_ELSE, fit
-from marchwarden.minds.extractive.question import Expected, understood
+from marchwarden.minds.extractive.answer_type import NOT_ASKED, OTHER_UNIT, match_answer_type
+from marchwarden.minds.extractive.question import AnswerType, parse_question
 from marchwarden.text.words import WordStemmer
 
 
-def fits(question: str, sentence: str) -> float:
-    return fit(understood(question, WordStemmer()), sentence)
+def type_match(question: str, sentence: str) -> float:
+    return match_answer_type(parse_question(question, WordStemmer()), sentence)
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "beside_it"),
+    ("question", "answer", "other_unit"),
     [
         ("How many arches does the bridge have?", "It stands on 12 brick arches.", "It was opened in 1894."),
         ("What is the mortality rate in adults?", "It kills 10 % of adults.", "It was seen in 35 adults."),
@@ -24,9 +24,9 @@ def fits(question: str, sentence: str) -> float:
         ("How many cylinders does it have?", "It is a 5-cylinder engine.", "It reaches 30 % of that."),
     ],
 )
-def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answer, beside_it):
-    assert fits(question, answer) == 1
-    assert fits(question, beside_it) == OF_SOMETHING_ELSE
+def test_a_number_scores_fully_only_with_the_unit_asked_for(question, answer, other_unit):
+    assert type_match(question, answer) == 1
+    assert type_match(question, other_unit) == OTHER_UNIT
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,18 @@ def test_a_number_counts_wholly_when_it_is_given_in_what_is_asked(question, answ
         "By rowing.",
     ],
 )
-def test_who_asks_how_it_is_done_wants_to_be_told_what_to_do(sentence):
-    assert fits("How do I cross the river?", sentence) == 1
-    assert fits("How do I cross the river?", "Many people cross the river.") == 0
-    assert fits("How did they cross the river?", sentence) == NOT_ASKED
+def test_how_to_questions_expect_instructions(sentence):
+    assert type_match("How do I cross the river?", sentence) == 1
+    assert type_match("How do I cross the river?", "Many people cross the river.") == 0
+    assert type_match("How did they cross the river?", sentence) == NOT_ASKED
 
 
-def test_where_nothing_tells_what_is_counted_any_number_will_do():
-    assert fits("How many of the?", "There were 12.") == 1
+def test_any_number_scores_fully_if_no_unit_is_asked_for():
+    assert type_match("How many of the?", "There were 12.") == 1
 
 
-def test_a_sentence_without_a_new_number_answers_no_question_for_one():
-    assert fits("How many of the 12 arches fell?", "Of the 12 arches many fell.") == 0
+def test_a_number_from_the_question_is_not_an_answer():
+    assert type_match("How many of the 12 arches fell?", "Of the 12 arches many fell.") == 0
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_a_sentence_without_a_new_number_answers_no_question_for_one():
         ("Define a caisson", "A caisson, in a word, holds. A caisson is a watertight chamber."),
     ],
 )
-def test_a_definition_is_known_by_its_form(question, sentence):
-    assert fits(question, sentence) == 1
+def test_definitions_are_recognised_by_their_form(question, sentence):
+    assert type_match(question, sentence) == 1
 
 
-def test_a_sentence_about_the_thing_defines_it_less():
-    assert fits("What is hepcidin?", "Increased hepcidin concentrations are a sign of infection.") == 0.5
-    assert fits("What is hepcidin?", "Iron was low.") < 0.5
+def test_sentences_about_a_term_score_below_its_definition():
+    assert type_match("What is hepcidin?", "Increased hepcidin concentrations are a sign of infection.") == 0.5
+    assert type_match("What is hepcidin?", "Iron was low.") < 0.5
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,18 @@ def test_a_sentence_about_the_thing_defines_it_less():
         ("Why did it fall?", "It fell because of the wind.", "It fell at night."),
     ],
 )
-def test_names_places_dates_and_reasons_are_there_or_not(question, answer, no_answer):
-    assert (fits(question, answer), fits(question, no_answer)) == (1, 0)
+def test_names_places_dates_and_reasons_are_detected(question, answer, no_answer):
+    assert (type_match(question, answer), type_match(question, no_answer)) == (1, 0)
 
 
-def test_a_choice_between_two_asks_for_no_verdict():
-    assert understood("Is the bridge green or grey?", WordStemmer()).expected is not Expected.VERDICT
-    assert understood("Is the bridge green?", WordStemmer()).expected is Expected.VERDICT
+def test_a_choice_between_two_is_not_a_yes_no_question():
+    assert parse_question("Is the bridge green or grey?", WordStemmer()).expected is not AnswerType.VERDICT
+    assert parse_question("Is the bridge green?", WordStemmer()).expected is AnswerType.VERDICT
 
 
-def test_a_when_that_only_sets_the_scene_asks_for_no_date():
+def test_a_conditional_when_does_not_ask_for_a_date():
     assert (
-        understood("When forces act on different objects, what law gives symmetry?", WordStemmer()).expected
-        is not Expected.DATE
+        parse_question("When forces act on different objects, what law gives symmetry?", WordStemmer()).expected
+        is not AnswerType.DATE
     )
-    assert understood("When did the bridge open, and for whom?", WordStemmer()).expected is Expected.DATE
+    assert parse_question("When did the bridge open, and for whom?", WordStemmer()).expected is AnswerType.DATE

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.minds.extractive.aspects import MOST_ASPECTS, aspects_of, unanswered
+from marchwarden.minds.extractive.aspects import MOST_ASPECTS, split_aspects, unanswered_aspects
 from marchwarden.text.words import WordStemmer
 
 
@@ -20,21 +20,23 @@ from marchwarden.text.words import WordStemmer
         ("What happened between 1763 and 1775?", ("What happened between 1763 and 1775?",)),
     ],
 )
-def test_a_question_is_taken_apart_where_it_asks_anew_or_compares(question: str, aspects: tuple[str, ...]) -> None:
-    assert aspects_of(question) == aspects
+def test_questions_are_split_at_further_questions_and_comparisons(question: str, aspects: tuple[str, ...]) -> None:
+    assert split_aspects(question) == aspects
 
 
-def test_an_aspect_the_context_answers_is_dropped() -> None:
+def test_aspects_answered_by_the_context_are_dropped() -> None:
     aspects = ("Who built the tower", "when was the tower opened")
-    assert unanswered(aspects, "The tower was built by Ann Lee.", WordStemmer()) == ("when was the tower opened",)
+    assert unanswered_aspects(aspects, "The tower was built by Ann Lee.", WordStemmer()) == (
+        "when was the tower opened",
+    )
 
 
-def test_a_context_that_leaves_nothing_open_drops_nothing() -> None:
-    assert unanswered(("Who built the tower",), "The tower was built by Ann Lee.", WordStemmer()) == (
+def test_a_context_that_answers_everything_drops_no_aspect() -> None:
+    assert unanswered_aspects(("Who built the tower",), "The tower was built by Ann Lee.", WordStemmer()) == (
         "Who built the tower",
     )
 
 
 @given(st.text(min_size=1, max_size=500))
-def test_every_question_has_aspects_and_not_too_many(question: str) -> None:
-    assert 1 <= len(aspects_of(question)) <= MOST_ASPECTS
+def test_every_question_has_between_one_and_the_maximum_of_aspects(question: str) -> None:
+    assert 1 <= len(split_aspects(question)) <= MOST_ASPECTS

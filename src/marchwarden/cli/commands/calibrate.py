@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from marchwarden.evidence.calibrate import Weighed
+    from marchwarden.evidence.calibration import LabelledFactors
     from marchwarden.evidence.confidence import Rubric
     from marchwarden.settings import Settings
 
@@ -43,17 +43,18 @@ def calibrate(
     marchwarden eval marches -o marches.jsonl
     marchwarden calibrate marches.jsonl --suite marches --keep
     """
-    from marchwarden.evidence.calibrate import calibrated
+    from marchwarden.evidence.calibration import calibrate_rubric
     from marchwarden.evidence.confidence import Rubric
     from marchwarden.storage.store import Store
 
     folder = Store.at(trace_dir or settings.trace_dir, settings.environ).folder
     weighed = [each for path, suite in _paired(results, suites) for each in _weighed(path, suite)]
-    before = Rubric.kept_in(folder)
-    after = calibrated(before, weighed, version or f"{Rubric.shipped().version}, fitted to {len(weighed)} results")
+    before = Rubric.load(folder)
+    version = version or f"{Rubric.shipped().version}, fitted to {len(weighed)} results"
+    after = calibrate_rubric(before, weighed, version)
     for rubric in (before, after):
         click.echo(f"{rubric.version}: calibration error {_error(rubric, weighed):.3f}", err=True)
-    click.echo(after.toml(), nl=False)
+    click.echo(after.to_toml(), nl=False)
     if keep:
         _keep(folder, after)
 
@@ -66,14 +67,14 @@ def _paired(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[P
     return list(zip(results, suites * (len(results) if len(suites) == 1 else 1), strict=True))
 
 
-def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
+def _weighed(path: Path, suite_name: str) -> "Iterator[LabelledFactors]":
     """Yield the results of one file. Questions that the suite does not mark as answerable or not are skipped."""
     from marchwarden.errors import InvalidInput
     from marchwarden.evaluation.judge import Judge
     from marchwarden.evaluation.report import check_question_ids
     from marchwarden.evaluation.run import ResultsFile
     from marchwarden.evaluation.suite import Suite
-    from marchwarden.evidence.calibrate import Weighed
+    from marchwarden.evidence.calibration import LabelledFactors
 
     suite, found = Suite.load(suite_name), ResultsFile(path).read()
     check_question_ids(suite, found)
@@ -84,10 +85,10 @@ def _weighed(path: Path, suite_name: str) -> "Iterator[Weighed]":
     for question in judged:
         result = found[str(question.id)]
         right = bool(question.answerable) and judge.judge(question, result).found
-        yield Weighed(result.confidence_factors, right, 1000 / len(judged))
+        yield LabelledFactors(result.confidence_factors, right, 1000 / len(judged))
 
 
-def _error(rubric: "Rubric", weighed: "Sequence[Weighed]") -> float:
+def _error(rubric: "Rubric", weighed: "Sequence[LabelledFactors]") -> float:
     from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error
 
     return calibration_error([ConfidenceOutcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
@@ -95,11 +96,11 @@ def _error(rubric: "Rubric", weighed: "Sequence[Weighed]") -> float:
 
 def _keep(folder: Path, rubric: "Rubric") -> None:
     from marchwarden.errors import StorageError
-    from marchwarden.evidence.confidence import KEPT
+    from marchwarden.evidence.confidence import RUBRIC_FILE
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / KEPT).write_text(rubric.toml(), encoding="utf-8")
+        (folder / RUBRIC_FILE).write_text(rubric.to_toml(), encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"{folder / KEPT} cannot be written: {error.strerror}") from error
-    click.echo(f"saved to {folder / KEPT}; delete it to use the built-in rubric again", err=True)
+        raise StorageError(f"{folder / RUBRIC_FILE} cannot be written: {error.strerror}") from error
+    click.echo(f"saved to {folder / RUBRIC_FILE}; delete it to use the built-in rubric again", err=True)

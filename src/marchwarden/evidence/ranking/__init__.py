@@ -1,4 +1,4 @@
-"""Which passages of a notebook are worth reading, by the words they share with the question."""
+"""Rank the passages of a notebook by how well they match the question."""
 
 from marchwarden.evidence.ranking.index import PassageIndex, Ranked
 from marchwarden.evidence.ranking.reading_list import ReadingList, reading_list

@@ -1,4 +1,4 @@
-"""BM25 over the passages of one notebook, kept in memory and extended as documents arrive. Knows no disk."""
+"""In-memory BM25 index of one notebook's passages, extended as documents arrive. Does not access the disk."""
 
 import math
 from array import array
@@ -18,14 +18,14 @@ LENGTH_MATTERS: Final = 0.6
 
 @dataclass(frozen=True)
 class Ranked:
-    """A passage and its score for one text; scores of different texts do not compare."""
+    """A passage and its score for one query. Scores of different queries are not comparable."""
 
     passage: Passage
     score: float
 
 
 class _Postings:
-    """Where one stem occurs, and how often."""
+    """Positions and counts of one stem."""
 
     __slots__ = ("counts", "places")
 
@@ -35,9 +35,9 @@ class _Postings:
 
 
 class PassageIndex:
-    """The passages of a notebook by their stems, title and heading counted as part of each.
+    """BM25 index of passages, each with its title and heading.
 
-    Every question to it first takes in what the notebook gained since; nothing is tokenised twice.
+    Every query first indexes the passages added since the last one. No text is tokenised twice.
     """
 
     def __init__(self, notebook: Notebook, stems: WordStemmer | None = None) -> None:
@@ -46,23 +46,23 @@ class PassageIndex:
         self._postings: dict[str, _Postings] = {}
         self._lengths = array("L")
         self._titles: dict[int, tuple[str, ...]] = {}
-        self._told: dict[str, SentenceContent] = {}
+        self._contents: dict[str, SentenceContent] = {}
         self._total = 0
 
     def ranked(self, text: str) -> list[Ranked]:
-        """Every passage that shares a stem with the text, best first, equals in document order."""
-        self._take_in()
+        """Return every passage that shares a stem with the text, best first. Ties keep document order."""
+        self._update()
         scores: dict[int, float] = {}
         for stem, times in Counter(self.stems.content_stems(text) or self.stems.all_stems(text)).items():
             self._score(stem, times, scores)
         order = sorted(scores, key=lambda place: (-scores[place], place))
         return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
 
-    def told_by(self, passage: Passage) -> SentenceContent:
-        """What a passage's own text says."""
-        if passage.id not in self._told:
-            self._told[passage.id] = SentenceContent.by(self.notebook.text_of(passage), self.stems)
-        return self._told[passage.id]
+    def content_of(self, passage: Passage) -> SentenceContent:
+        """Return the content of the passage's own text."""
+        if passage.id not in self._contents:
+            self._contents[passage.id] = SentenceContent.from_text(self.notebook.text_of(passage), self.stems)
+        return self._contents[passage.id]
 
     def _score(self, stem: str, times: int, scores: dict[int, float]) -> None:
         postings = self._postings.get(stem)
@@ -75,7 +75,7 @@ class PassageIndex:
             gain = weight * count * (SATURATION + 1) / (count + SATURATION * long)
             scores[place] = scores.get(place, 0.0) + gain
 
-    def _take_in(self) -> None:
+    def _update(self) -> None:
         for place in range(len(self._lengths), len(self.notebook.passages)):
             passage = self.notebook.passages[place]
             body = self.stems.content_stems(self.notebook.text_of(passage))

@@ -1,4 +1,4 @@
-"""What to read next: the best unread passages for the question and what it still lacks. Decides nothing else."""
+"""Choose what to read next: the best unread passages for the question and its uncovered aspects."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ SAME_TEXT: Final = 0.9
 
 @dataclass(frozen=True)
 class ReadingList:
-    """Passages in the order to read them. `unaffordable`: how many more were wanted than the tokens allow."""
+    """Passages in reading order. `unaffordable` counts wanted passages that exceed the tokens."""
 
     passages: tuple[Passage, ...] = ()
     unaffordable: int = 0
 
 
 def reading_list(index: PassageIndex, tokens: int) -> ReadingList:
-    """The unread passages worth reading, as many as the tokens pay for."""
+    """Return the unread passages worth reading, as many as the tokens allow."""
     wanted = _wanted(index)
     affordable = 0
     for passage in wanted:
@@ -37,24 +37,24 @@ def reading_list(index: PassageIndex, tokens: int) -> ReadingList:
     return ReadingList(tuple(wanted[:affordable]), len(wanted) - affordable)
 
 
-def uncovered(notebook: Notebook) -> list[str]:
-    """The aspects for which nothing good has been found yet."""
+def uncovered_aspects(notebook: Notebook) -> list[str]:
+    """Return the aspects without a good finding."""
     covered = {finding.aspect for finding in notebook.findings if finding.relevance >= COVERED}
     return [aspect for aspect in notebook.aspects if aspect not in covered]
 
 
 def _wanted(index: PassageIndex) -> list[Passage]:
-    """Relevant enough, unread, no text twice, no document beyond its share, at most a round's worth."""
+    """Select relevant unread passages: no copies, limited per document, at most `PER_ROUND`."""
     notebook = index.notebook
     share = max(FAIR_SHARE, 2 * PER_ROUND // max(len(notebook.documents), 1))
     taken: dict[int, int] = {}
-    texts = [index.told_by(passage) for passage in notebook.passages if passage.id in notebook.read]
+    texts = [index.content_of(passage) for passage in notebook.passages if passage.id in notebook.read]
     wanted: list[Passage] = []
     for passage in _best(index):
         if passage.id in notebook.read or taken.get(passage.document, 0) >= share:
             continue
-        text = index.told_by(passage)
-        if any(_alike(text, other) for other in texts):
+        text = index.content_of(passage)
+        if any(_is_copy(text, other) for other in texts):
             continue
         wanted.append(passage)
         texts.append(text)
@@ -65,20 +65,22 @@ def _wanted(index: PassageIndex) -> list[Passage]:
 
 
 def _best(index: PassageIndex) -> list[Passage]:
-    """Passages by their best standing in any of the rankings that count, each measured by its own leader."""
-    standing: dict[str, float] = {}
+    """Order passages by their best score in any ranking, relative to the top of that ranking."""
+    relative_score: dict[str, float] = {}
     place: dict[str, Passage] = {}
     for ranking in _rankings(index):
         for rank in _worth_reading(ranking):
-            standing[rank.passage.id] = max(standing.get(rank.passage.id, 0.0), rank.score / ranking[0].score)
+            relative_score[rank.passage.id] = max(
+                relative_score.get(rank.passage.id, 0.0), rank.score / ranking[0].score
+            )
             place[rank.passage.id] = rank.passage
-    return sorted(place.values(), key=lambda passage: (-standing[passage.id], passage.document, passage.start))
+    return sorted(place.values(), key=lambda passage: (-relative_score[passage.id], passage.document, passage.start))
 
 
 def _rankings(index: PassageIndex) -> Iterator[Sequence[Ranked]]:
-    """For the question, for every aspect that is not covered, and for everything that was searched for."""
+    """Rank for the question, each uncovered aspect and each query."""
     notebook = index.notebook
-    texts = [notebook.question, *uncovered(notebook), *(query.text for query in notebook.queries)]
+    texts = [notebook.question, *uncovered_aspects(notebook), *(query.text for query in notebook.queries)]
     for text in dict.fromkeys(texts):
         ranking = index.ranked(text)
         if ranking:
@@ -86,13 +88,13 @@ def _rankings(index: PassageIndex) -> Iterator[Sequence[Ranked]]:
 
 
 def _worth_reading(ranking: Sequence[Ranked]) -> Iterator[Ranked]:
-    """Those that come near the best, and of every document, which was fetched for some reason, its own best."""
-    met: set[int] = set()
+    """Yield passages close to the top score, and the best passage of every document."""
+    seen: set[int] = set()
     for rank in ranking:
-        if rank.score >= WORTH_READING * ranking[0].score or rank.passage.document not in met:
-            met.add(rank.passage.document)
+        if rank.score >= WORTH_READING * ranking[0].score or rank.passage.document not in seen:
+            seen.add(rank.passage.document)
             yield rank
 
 
-def _alike(one: SentenceContent, other: SentenceContent) -> bool:
+def _is_copy(one: SentenceContent, other: SentenceContent) -> bool:
     return one.shared(other) >= SAME_TEXT * len(one.stems | other.stems) and not one.differs_in_fact(other)

@@ -1,6 +1,6 @@
-"""Meaning: how near texts are to a question, whatever words they use.
+"""Semantic similarity of texts to a question by word vectors.
 
-Knows no passages, and no library before it is asked: vectors are an extra.
+Imports the optional libraries (extra `semantic`) on first use. Does not know passages.
 """
 
 from collections.abc import Sequence
@@ -13,51 +13,50 @@ from marchwarden.errors import InvalidInput
 if TYPE_CHECKING:
     from marchwarden.evidence.ranking.vectors import Vector, Vectors
 
-MOST_REMEMBERED: Final = 20_000
+CACHE_SIZE: Final = 20_000
 DIGITS: Final = 6
-"""A cosine is told no more exactly than every machine agrees on."""
+"""Decimal places of a cosine. More would differ between machines."""
 
 _FILES: Final = ("model.safetensors", "tokenizer.json")
 _LIBRARIES: Final = ("numpy", "tokenizers")
 
 
 class Similarity(Protocol):
-    """How near texts are to a question in meaning. Whoever ranks takes one, or none."""
+    """Protocol for the semantic similarity of texts to a question."""
 
     def similar(self, question: str, texts: Sequence[str]) -> list[float]:
-        """For each text a cosine, between -1 and 1."""
+        """Return a cosine between -1 and 1 for each text."""
         ...
 
 
-class Meaning:
-    """A Similarity by static word vectors from a folder; a pure function of them.
+class SemanticModel:
+    """A `Similarity` from static word vectors in a folder. Deterministic.
 
-    What is missing is told at once; the vectors are loaded at the first question. Remembers the texts it has met;
-    belongs to one thread.
+    The constructor checks that files and libraries exist. The vectors load on first use. Caches texts; not thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
         for name in _FILES:
             if not (folder / name).is_file():
-                raise InvalidInput(f"{folder} holds no semantic model: {name} is missing.")
+                raise InvalidInput(f"No semantic model in {folder}: {name} is missing.")
         if not all(map(find_spec, _LIBRARIES)):
-            raise InvalidInput("A semantic model needs an extra: pip install 'marchwarden[semantic]'.")
+            raise InvalidInput("A semantic model needs the `semantic` extra: pip install 'marchwarden[semantic]'.")
         self._folder = folder
         self._vectors: Vectors | None = None
-        self._met: dict[str, Vector] = {}
+        self._cache: dict[str, Vector] = {}
 
     def similar(self, question: str, texts: Sequence[str]) -> list[float]:
-        asked, *others = self._of([question, *texts])
-        return [round(float(asked @ other), DIGITS) for other in others]
+        query, *others = self._vectors_for([question, *texts])
+        return [round(float(query @ other), DIGITS) for other in others]
 
-    def _of(self, texts: Sequence[str]) -> list["Vector"]:
-        if len(self._met) + len(texts) > MOST_REMEMBERED:
-            self._met.clear()
-        new = [text for text in dict.fromkeys(texts) if text not in self._met]
-        self._met.update(zip(new, self._loaded().of(new), strict=True))
-        return [self._met[text] for text in texts]
+    def _vectors_for(self, texts: Sequence[str]) -> list["Vector"]:
+        if len(self._cache) + len(texts) > CACHE_SIZE:
+            self._cache.clear()
+        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        self._cache.update(zip(new, self._load().embed(new), strict=True))
+        return [self._cache[text] for text in texts]
 
-    def _loaded(self) -> "Vectors":
+    def _load(self) -> "Vectors":
         if self._vectors is None:
             from marchwarden.evidence.ranking.vectors import Vectors
 

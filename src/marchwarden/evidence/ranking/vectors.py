@@ -1,4 +1,7 @@
-"""Static word vectors in model2vec's format, from a folder to the vectors of texts. Needs the extra `semantic`."""
+"""Static word vectors in model2vec's format. Needs the extra `semantic`.
+
+Why not model2vec: numpy and tokenizers are enough to read its two files, and the table can stay memory-mapped.
+"""
 
 import json
 import struct
@@ -21,20 +24,20 @@ _KINDS: Final = {"F32": "<f4", "F16": "<f2", "I8": "<i1"}
 
 
 class Vectors:
-    """The weights of one model. Its table stays in its file until rows of it are looked up."""
+    """The vectors of one model. The table is memory-mapped."""
 
     def __init__(self, folder: Path) -> None:
         self._table = _table(folder / TABLE)
         self._tokenizer = _tokenizer(folder / TOKENIZER)
         self._unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
 
-    def of(self, texts: Sequence[str]) -> list[Vector]:
-        """For each text the mean of its words' vectors; rare words have long ones, so they weigh more."""
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the mean vector of each text. Rare words have longer vectors, so they weigh more."""
         encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [self._mean(encoding.ids) for encoding in encodings]
 
     def _mean(self, ids: Sequence[int]) -> Vector:
-        """Of length 1, or of none at all for a text without a known word."""
+        """Return a unit vector, or a zero vector for a text without known words."""
         known = [each for each in ids if each != self._unknown and each < len(self._table)]
         mean: Vector = np.zeros(self._table.shape[1], dtype=np.float32)
         if known:
@@ -47,14 +50,14 @@ def _tokenizer(path: Path) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
-        raise InvalidInput(f"{path} is no tokenizer: {error}") from error
+        raise InvalidInput(f"{path} is not a tokenizer file: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def _table(path: Path) -> Vector:
-    """One row a token, mapped into memory as it lies in the file."""
+    """Memory-map the table, one row per token."""
     try:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
@@ -63,4 +66,4 @@ def _table(path: Path) -> Vector:
         start = 8 + length + tensor["data_offsets"][0]
         return np.memmap(path, dtype=_KINDS[tensor["dtype"]], mode="r", offset=start, shape=(rows, columns))
     except (OSError, OverflowError, struct.error, ValueError, LookupError, TypeError) as error:
-        raise InvalidInput(f"{path} holds no table of word vectors: {error!r}") from error
+        raise InvalidInput(f"{path} contains no word vectors: {error!r}") from error

@@ -1,4 +1,4 @@
-"""The mind that needs no model: it plans, reads and concludes with the documents' own words."""
+"""The built-in mind that needs no language model: it answers with sentences taken from the documents."""
 
 from marchwarden.minds.extractive.mind import ExtractiveMind
 

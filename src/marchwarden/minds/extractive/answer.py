@@ -1,6 +1,7 @@
-"""Which statements make the answer: the best first, then what other documents say; a copy is cited, not said again.
+"""Choose the statements of an answer: the best first, then the best of other documents.
 
-What only touches the question is pointed at and not said.
+Copies of a statement are cited with it and not repeated. Statements that are only loosely related become "See also"
+citations.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +11,12 @@ from typing import Final
 
 from marchwarden.core.notebook import Claim, Finding
 from marchwarden.evidence.grounding import ONLY_NEAR
-from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match
-from marchwarden.minds.extractive.multi_hop import first_documents, followed, leaves_open, second_hops
-from marchwarden.minds.extractive.pronouns import spoken_of
-from marchwarden.minds.extractive.question import Expected
-from marchwarden.minds.extractive.relevance import relevance_of
+from marchwarden.minds.extractive.answerability import NO_ANSWER, aspect_match, relevance_of
+from marchwarden.minds.extractive.multi_hop import first_documents, followed_documents, needs_second_hop, second_hops
+from marchwarden.minds.extractive.pronouns import find_antecedent
+from marchwarden.minds.extractive.question import AnswerType
+from marchwarden.minds.extractive.sentence_roles import is_decisive
 from marchwarden.minds.extractive.survey import ScoredStatement, Survey
-from marchwarden.minds.extractive.verdicts import decides
 from marchwarden.text.markdown import strip_emphasis
 from marchwarden.text.words import WordStemmer
 
@@ -24,148 +24,163 @@ MOST_BEST: Final = 5
 MOST_CITED: Final = 8
 MOST_HOPS: Final = 2
 OPENING: Final = 2
-"""Statements after which a second hop is told."""
+"""Number of statements that precede a second hop."""
 GLANCE: Final = 500
-"""Characters of the answer that everybody reads."""
+"""Length in characters of the part of an answer that readers usually look at."""
 CONSIDERED: Final = 60
-WORTH_SAYING: Final = 0.6
-SURE: Final = 0.9
-WORTH_HEARING: Final = 0.2
-SPEAKING: Final = 0.5
-AS_MUCH: Final = 0.8
+WORTH_SHARE: Final = 0.6
+"""Share of the best worth that a further statement needs."""
+CERTAIN_MATCH: Final = 0.9
+DOCUMENT_SHARE: Final = 0.2
+"""Share of the top relevance that another document needs to be cited.
+
+Without other documents, `all_gold_documents_cited` drops by .245 on RAMDocs.
+"""
+RELEVANCE_SHARE: Final = 0.5
+COVERAGE_SHARE: Final = 0.8
 SAME_WORDS: Final = 0.8
 
-DECIDING: Final = 0.16
-SAME_DOCUMENT: Final = 0.02
-FRAGMENT: Final = 0.15
-"""What a row or a cut-off line must make up for, to stand beside whole sentences."""
+VERDICT_BONUS: Final = 0.16
+"""Bonus of decisive sentences for yes/no questions, measured on PubMedQA."""
+SAME_DOCUMENT_PENALTY: Final = 0.02
+FRAGMENT_PENALTY: Final = 0.15
+"""Penalty for table rows and cut-off lines, so that complete sentences come first."""
 
 
 @dataclass(frozen=True)
-class Pick:
-    """A statement as it would be said, and everything it is cited with."""
+class ChosenStatement:
+    """A statement of the answer, its text and the ids of all its evidence."""
 
-    judged: ScoredStatement
+    scored: ScoredStatement
     text: str
     evidence: tuple[str, ...]
 
-    def also(self, copy: ScoredStatement) -> "Pick":
-        return Pick(self.judged, self.text, (*self.evidence, *_own(copy)))
+    def with_copy(self, copy: ScoredStatement) -> "ChosenStatement":
+        return ChosenStatement(self.scored, self.text, (*self.evidence, *_evidence_ids(copy)))
 
 
 @dataclass(frozen=True)
 class AnswerChoice:
-    """What is said, and what is only pointed at."""
+    """Statements that make up the answer, and related ones that are only cited."""
 
-    said: Sequence[Pick] = ()
-    aside: Sequence[Pick] = ()
+    stated: Sequence[ChosenStatement] = ()
+    see_also: Sequence[ChosenStatement] = ()
 
 
-def chosen(survey: Survey, match: float, quarrelling: Sequence[ScoredStatement], stems: WordStemmer) -> AnswerChoice:
-    """What the answer comes to, then what other documents say, then more of the best; what does not speak, aside.
+def choose_answer(
+    survey: Survey, match: float, conflicting: Sequence[ScoredStatement], stems: WordStemmer
+) -> AnswerChoice:
+    """Choose the best statements, then those of other documents, then more of the best.
 
-    Where the best only comes near the question, what comes after it is not worth saying.
+    If even the best statement only comes close to the question (`match` below `ONLY_NEAR`), the rest is not stated.
     """
-    best = _best(survey, sure=match >= SURE)
-    front = _front(survey, best, quarrelling, stems)
-    cited = {judged.statement.passage.document for judged in front}
-    others = [judged for judged in _voices(survey) if judged.statement.passage.document not in cited]
-    picks = _gathered(survey, [*front, *others, *best])
-    heard = [pick for pick in picks if pick.judged in front or (match >= ONLY_NEAR and _speaks(survey, pick.judged))]
-    aside = [pick for pick in picks if pick not in heard]
-    return AnswerChoice(heard, aside)
-
-
-def claim(survey: Survey, pick: Pick) -> Claim:
-    return Claim(strip_emphasis(pick.text), survey.notebook.joined(pick.evidence), _bearing(survey, pick))
-
-
-def pointers(survey: Survey, pick: Pick) -> list[Finding]:
-    return [Finding(each, _bearing(survey, pick), pick.judged.aspect) for each in survey.notebook.joined(pick.evidence)]
-
-
-def _bearing(survey: Survey, pick: Pick) -> float:
-    return round(relevance_of(pick.judged, survey.scorer(pick.judged.aspect)), 3)
-
-
-def _best(survey: Survey, *, sure: bool) -> list[ScoredStatement]:
-    """The best statement of every aspect that is met, then the best of the rest.
-
-    Beside an answer that is sure stands only what has words of the question itself; else good company is enough.
-    """
-    picked = _aspect_leaders(survey) or _leading(survey)
-    candidates = [
-        judged
-        for judged in survey.ranked[:CONSIDERED]
-        if judged.worth >= WORTH_SAYING * picked[0].worth and (judged.score.covered or not sure)
+    best = _best(survey, certain=match >= CERTAIN_MATCH)
+    front = _leading_statements(survey, best, conflicting, stems)
+    cited = {scored.statement.passage.document for scored in front}
+    others = [scored for scored in _best_per_document(survey) if scored.statement.passage.document not in cited]
+    picks = _collect_picks(survey, [*front, *others, *best])
+    stated = [
+        pick
+        for pick in picks
+        if pick.scored in front or (match >= ONLY_NEAR and _is_worth_stating(survey, pick.scored))
     ]
-    asked = frozenset(survey.whole.question.stems)
+    see_also = [pick for pick in picks if pick not in stated]
+    return AnswerChoice(stated, see_also)
+
+
+def build_claim(survey: Survey, pick: ChosenStatement) -> Claim:
+    return Claim(strip_emphasis(pick.text), survey.notebook.joined(pick.evidence), _confidence(survey, pick))
+
+
+def see_also_findings(survey: Survey, pick: ChosenStatement) -> list[Finding]:
+    return [
+        Finding(each, _confidence(survey, pick), pick.scored.aspect) for each in survey.notebook.joined(pick.evidence)
+    ]
+
+
+def _confidence(survey: Survey, pick: ChosenStatement) -> float:
+    return round(relevance_of(pick.scored, survey.scorer(pick.scored.aspect)), 3)
+
+
+def _best(survey: Survey, *, certain: bool) -> list[ScoredStatement]:
+    """Return the best statement of every answered aspect, then the best of the rest.
+
+    If the answer is certain, further statements must contain words of the question. Otherwise their document's score is
+    enough.
+    """
+    picked = _aspect_leaders(survey) or _best_overall(survey)
+    candidates = [
+        scored
+        for scored in survey.ranked[:CONSIDERED]
+        if scored.worth >= WORTH_SHARE * picked[0].worth and (scored.score.sentence_coverage or not certain)
+    ]
+    asked = frozenset(survey.question_scorer.question.stems)
     while len(picked) < MOST_BEST:
-        candidates = [each for each in candidates if not any(_is_told(each, other, asked) for other in picked)]
+        candidates = [each for each in candidates if not any(_is_redundant(each, other, asked) for other in picked)]
         if not candidates:
             break
-        picked.append(max(candidates, key=lambda each: _value(each, picked) + _decision(survey, each)))
+        picked.append(max(candidates, key=lambda each: _diversified_worth(each, picked) + _verdict_bonus(survey, each)))
     return picked
 
 
-def _front(
-    survey: Survey, best: list[ScoredStatement], quarrelling: Sequence[ScoredStatement], stems: WordStemmer
+def _leading_statements(
+    survey: Survey, best: list[ScoredStatement], conflicting: Sequence[ScoredStatement], stems: WordStemmer
 ) -> list[ScoredStatement]:
-    """The best, and both sides of a quarrel; where the question leads on, what it leads to."""
-    front = [*_at_a_glance(best), *quarrelling]
-    if not leaves_open(survey, stems):
+    """Return the best statements, both sides of conflicts and, for multi-hop questions, the second hop."""
+    front = [*_within_glance(best), *conflicting]
+    if not needs_second_hop(survey, stems):
         return front
     opening = max(OPENING, len(survey.aspects))
     hops = second_hops(survey, front[:opening], stems)[:MOST_HOPS]
-    return [*front[:opening], *hops, *front[opening:], *_led_to(survey, hops, stems)]
+    return [*front[:opening], *hops, *front[opening:], *_linked_documents(survey, hops, stems)]
 
 
-def _at_a_glance(best: list[ScoredStatement]) -> list[ScoredStatement]:
-    """Those that begin where a reader still looks; what other documents say can wait until then."""
-    begins = accumulate((len(judged.statement.text) for judged in best), initial=0)
-    return [judged for judged, start in zip(best, begins, strict=False) if start < GLANCE]
+def _within_glance(best: list[ScoredStatement]) -> list[ScoredStatement]:
+    """Keep the statements that begin within the first `GLANCE` characters, so that other documents follow early."""
+    starts = accumulate((len(scored.statement.text) for scored in best), initial=0)
+    return [scored for scored, start in zip(best, starts, strict=False) if start < GLANCE]
 
 
-def _led_to(survey: Survey, hops: Iterable[ScoredStatement], stems: WordStemmer) -> list[ScoredStatement]:
-    """The best statement of every other document that the question, or a name followed from it, is about."""
-    by_document = {judged.statement.passage.document: judged for judged in _voices(survey, 0.0)}
+def _linked_documents(survey: Survey, hops: Iterable[ScoredStatement], stems: WordStemmer) -> list[ScoredStatement]:
+    """Return the best statement of each further document that the question or a followed name is about."""
+    by_document = {scored.statement.passage.document: scored for scored in _best_per_document(survey, 0.0)}
     hopped_to = {hop.statement.passage.document for hop in hops}
-    documents = dict.fromkeys([*first_documents(survey, stems), *followed(survey, stems)])
+    documents = dict.fromkeys([*first_documents(survey, stems), *followed_documents(survey, stems)])
     return [by_document[document] for document in documents if document in by_document.keys() - hopped_to]
 
 
-def _voices(survey: Survey, share: float = WORTH_HEARING) -> list[ScoredStatement]:
-    """The best statement of each document, if it has that share of what the best of all has."""
+def _best_per_document(survey: Survey, share: float = DOCUMENT_SHARE) -> list[ScoredStatement]:
+    """Return the best statement of each document, if its relevance reaches this share of the top relevance."""
     best: dict[int, ScoredStatement] = {}
-    for judged in survey.ranked:
-        if judged.relevance >= share * survey.ranked[0].relevance:
-            first = best.setdefault(judged.statement.passage.document, judged)
-            best[judged.statement.passage.document] = max(first, judged, key=_as_a_sentence)
+    for scored in survey.ranked:
+        if scored.relevance >= share * survey.ranked[0].relevance:
+            first = best.setdefault(scored.statement.passage.document, scored)
+            best[scored.statement.passage.document] = max(first, scored, key=_sentence_worth)
     return list(best.values())
 
 
-def _speaks(survey: Survey, voice: ScoredStatement) -> bool:
-    """Whether it is not much worse than the best, and names all that is named, or holds nearly as much as the best."""
-    best, named = survey.ranked[0], survey.scorer(voice.aspect).question.key
-    if voice.relevance < SPEAKING * best.relevance:
+def _is_worth_stating(survey: Survey, scored: ScoredStatement) -> bool:
+    """Whether it is nearly as relevant as the best and contains all names asked for, or nearly as many words."""
+    best, named = survey.ranked[0], survey.scorer(scored.aspect).question.key
+    if scored.relevance < RELEVANCE_SHARE * best.relevance:
         return False
-    names_it = bool(named) and named <= voice.statement.around.keys()
-    return names_it or voice.score.covered >= AS_MUCH * best.score.covered
+    has_all_names = bool(named) and named <= scored.statement.passage_stems.keys()
+    return has_all_names or scored.score.sentence_coverage >= COVERAGE_SHARE * best.score.sentence_coverage
 
 
-def _as_a_sentence(judged: ScoredStatement) -> float:
-    return judged.worth if judged.score.is_finished else judged.worth - FRAGMENT
+def _sentence_worth(scored: ScoredStatement) -> float:
+    return scored.worth if scored.score.is_finished else scored.worth - FRAGMENT_PENALTY
 
 
-def _gathered(survey: Survey, wanted: Iterable[ScoredStatement]) -> list[Pick]:
-    """As many as a reader will look up. What was said already becomes evidence of the statement that said it."""
-    picks: list[Pick] = []
+def _collect_picks(survey: Survey, wanted: Iterable[ScoredStatement]) -> list[ChosenStatement]:
+    """Collect up to `MOST_CITED` citations. A copy of a collected statement becomes further evidence for it."""
+    picks: list[ChosenStatement] = []
     cited: set[str] = set()
-    for judged in wanted:
-        if any(judged.statement.evidence in pick.evidence for pick in picks):
+    for scored in wanted:
+        if any(scored.statement.evidence in pick.evidence for pick in picks):
             continue
-        copied = next((at for at, pick in enumerate(picks) if _same(judged, pick.judged)), None)
-        pick = _pick(survey, judged, picks) if copied is None else picks[copied].also(judged)
+        copied = next((at for at, pick in enumerate(picks) if _is_duplicate(scored, pick.scored)), None)
+        pick = _build_pick(survey, scored, picks) if copied is None else picks[copied].with_copy(scored)
         cited.update(survey.notebook.joined(pick.evidence))
         if len(cited) > MOST_CITED and picks:
             break
@@ -176,19 +191,20 @@ def _gathered(survey: Survey, wanted: Iterable[ScoredStatement]) -> list[Pick]:
     return picks
 
 
-def _pick(survey: Survey, judged: ScoredStatement, picks: Iterable[Pick]) -> Pick:
-    """The sentence as it stands, after the one that says whom its pronoun means, unless its passage is being told."""
-    statement, own = judged.statement, _own(judged)
-    if any(pick.judged.statement.passage.id == statement.passage.id for pick in picks):
-        return Pick(judged, statement.text, own)
-    news = {each.statement.evidence for each in survey.ranked}
-    spoken = [each for each in spoken_of(survey.notebook, statement) if each.is_heading or each.id in news]
-    text = " ".join([*(each.text for each in spoken), statement.text])
-    return Pick(judged, text, (*(each.id for each in spoken), *own))
+def _build_pick(survey: Survey, scored: ScoredStatement, picks: Iterable[ChosenStatement]) -> ChosenStatement:
+    """Put the antecedent of a pronoun before the sentence, unless its passage is already quoted."""
+    statement, ids = scored.statement, _evidence_ids(scored)
+    if any(pick.scored.statement.passage.id == statement.passage.id for pick in picks):
+        return ChosenStatement(scored, statement.text, ids)
+    available = {each.statement.evidence for each in survey.ranked}
+    found = find_antecedent(survey.notebook, statement)
+    antecedents = [each for each in found if each.is_heading or each.id in available]
+    text = " ".join([*(each.text for each in antecedents), statement.text])
+    return ChosenStatement(scored, text, (*(each.id for each in antecedents), *ids))
 
 
-def _own(judged: ScoredStatement) -> tuple[str, ...]:
-    return (judged.statement.evidence, *judged.statement.cited_with)
+def _evidence_ids(scored: ScoredStatement) -> tuple[str, ...]:
+    return (scored.statement.evidence, *scored.statement.cited_with)
 
 
 def _aspect_leaders(survey: Survey) -> list[ScoredStatement]:
@@ -197,37 +213,37 @@ def _aspect_leaders(survey: Survey) -> list[ScoredStatement]:
     leaders = [survey.best_for(aspect) for aspect in survey.aspects if aspect_match(survey, aspect) >= NO_ANSWER]
     distinct: list[ScoredStatement] = []
     for leader in leaders:
-        if leader and not any(_same(leader, other) for other in distinct):
+        if leader and not any(_is_duplicate(leader, other) for other in distinct):
             distinct.append(leader)
     return distinct
 
 
-def _leading(survey: Survey) -> list[ScoredStatement]:
-    """The best of all; where a yes or a no is asked for, what decides comes before what only tells."""
+def _best_overall(survey: Survey) -> list[ScoredStatement]:
+    """Return the best statement. For yes/no questions, decisive sentences are preferred."""
     ranked = survey.ranked[:CONSIDERED]
-    return [max(ranked, key=lambda judged: judged.worth + _decision(survey, judged))] if ranked else []
+    return [max(ranked, key=lambda scored: scored.worth + _verdict_bonus(survey, scored))] if ranked else []
 
 
-def _decision(survey: Survey, judged: ScoredStatement) -> float:
-    expected = survey.scorer(judged.aspect).question.expected
-    return DECIDING if expected is Expected.VERDICT and decides(judged.statement.text) else 0.0
+def _verdict_bonus(survey: Survey, scored: ScoredStatement) -> float:
+    expected = survey.scorer(scored.aspect).question.expected
+    return VERDICT_BONUS if expected is AnswerType.VERDICT and is_decisive(scored.statement.text) else 0.0
 
 
-def _value(judged: ScoredStatement, picked: list[ScoredStatement]) -> float:
-    """Its worth, a little less for each that its document has there already."""
-    beside = sum(each.statement.passage.document == judged.statement.passage.document for each in picked)
-    return _as_a_sentence(judged) - SAME_DOCUMENT * beside
+def _diversified_worth(scored: ScoredStatement, picked: list[ScoredStatement]) -> float:
+    """Return the worth, reduced a little for every statement already chosen from the same document."""
+    stated_already = sum(each.statement.passage.document == scored.statement.passage.document for each in picked)
+    return _sentence_worth(scored) - SAME_DOCUMENT_PENALTY * stated_already
 
 
-def _is_told(one: ScoredStatement, other: ScoredStatement, asked: frozenset[str]) -> bool:
-    """The other says the same, or is a row of the same table that holds all it has of the question, and more."""
+def _is_redundant(one: ScoredStatement, other: ScoredStatement, asked: frozenset[str]) -> bool:
+    """Whether the other says the same, or is a row of the same table with more of the question's words."""
     row, better = one.statement, other.statement
     of_one_table = bool(row.cited_with) and row.cited_with == better.cited_with
-    return _same(one, other) or (of_one_table and row.distinct & asked < better.distinct & asked)
+    return _is_duplicate(one, other) or (of_one_table and row.stem_set & asked < better.stem_set & asked)
 
 
-def _same(one: ScoredStatement, other: ScoredStatement) -> bool:
-    """The same words again, be it a copy, be it the half of the other."""
-    ours, theirs = one.statement.told, other.statement.told
+def _is_duplicate(one: ScoredStatement, other: ScoredStatement) -> bool:
+    """Whether one mostly repeats the words of the other and they do not differ in a fact."""
+    ours, theirs = one.statement.content, other.statement.content
     alike = ours.shared(theirs) >= SAME_WORDS * min(len(ours.stems), len(theirs.stems))
     return alike and not ours.differs_in_fact(theirs)

@@ -1,10 +1,10 @@
-"""A question taken apart into what an answer must cover, less what the caller already knows."""
+"""Split a question into the aspects an answer must cover, without those the context already answers."""
 
 import re
 from typing import Final
 
-from marchwarden.minds.extractive.answer_type import fit
-from marchwarden.minds.extractive.question import key_phrases, understood
+from marchwarden.minds.extractive.answer_type import match_answer_type
+from marchwarden.minds.extractive.question import key_phrases, parse_question
 from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 MOST_ASPECTS: Final = 4
@@ -15,7 +15,7 @@ _ASKS_ANEW: Final = (
     r"(?:also\s+)?(?:(?:in|at|on|for|by|to|from|with)\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b"
 )
 _ASKS: Final = re.compile(r"\b(?:who|whom|whose|what|when|where|why|which|how|is|are|can|do|does|did)\b", re.IGNORECASE)
-# After a bare comma "who" and "which" mostly go on about what was named; "how" and "what" ask something else.
+# After a comma, "who" and "which" usually start a relative clause; "how" and "what" start a new question.
 _PARTS: Final = re.compile(
     rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_ASKS_ANEW})|,\s+(?=(?:how|what|why)\b)", re.IGNORECASE
 )
@@ -38,34 +38,35 @@ _STANDS_IN: Final = re.compile(
 _CONTEXT_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def aspects_of(question: str) -> tuple[str, ...]:
-    """The parts of a question, each readable by itself; a simple question is its own only aspect."""
+def split_aspects(question: str) -> tuple[str, ...]:
+    """Return the parts of a question, each understandable on its own. A simple question is its only aspect."""
     return _compared(question) or _asked(question)
 
 
-def unanswered(aspects: tuple[str, ...], context: str, stems: WordStemmer) -> tuple[str, ...]:
-    """The aspects the context leaves open; all of them when it would leave none."""
+def unanswered_aspects(aspects: tuple[str, ...], context: str, stems: WordStemmer) -> tuple[str, ...]:
+    """Return the aspects the context does not answer, or all of them if it answers every one."""
     known = [sentence for sentence in _CONTEXT_SENTENCE.split(context) if sentence.strip()]
     return tuple(aspect for aspect in aspects if not _answered(aspect, known, stems)) or aspects
 
 
 def known_sentences(context: str, stems: WordStemmer) -> tuple[frozenset[str], ...]:
-    """What the caller already knows, sentence by sentence, as stems."""
+    """Return the stems of each sentence of the context."""
     found = (frozenset(stems.content_stems(sentence)) for sentence in _CONTEXT_SENTENCE.split(context))
     return tuple(sentence for sentence in found if sentence)
 
 
 def _answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
-    question = understood(aspect, stems)
+    question = parse_question(aspect, stems)
     needed = ANSWERED * len(question.stems)
     return any(
-        len(set(question.stems) & set(stems.content_stems(sentence))) >= needed and fit(question, sentence) > 0
+        len(set(question.stems) & set(stems.content_stems(sentence))) >= needed
+        and match_answer_type(question, sentence) > 0
         for sentence in known
     )
 
 
 def _asked(question: str) -> tuple[str, ...]:
-    """Several questions in one: divided at question marks, semicolons, and an "and" that asks anew."""
+    """Split at question marks, semicolons and conjunctions that start another question."""
     parts = [part.strip(" ?;,") for part in _PARTS.split(question)]
     parts = [part for part in parts if part][:MOST_ASPECTS]
     if len(parts) <= 1 or not _ASKS.search(parts[0]):
@@ -75,13 +76,13 @@ def _asked(question: str) -> tuple[str, ...]:
 
 
 def _spelled_out(part: str, subject: str) -> str:
-    """An "it" or a bare "in what year" leans on what the first part was about."""
+    """Append the subject of the first part if this part has a pronoun or is only a few words long."""
     lost = _STANDS_IN.search(part) or len(part.split()) <= SCRAP
     return f"{part} ({subject})" if lost else part
 
 
 def _compared(question: str) -> tuple[str, ...]:
-    """Two things held against each other are two things to read about."""
+    """Return one question for each of two compared things, or nothing if the question compares none."""
     found = _DIFFERENCE.search(question) or _EITHER.search(question)
     if found is None and _TOGETHER.search(question):
         found = _BOTH.search(question)
@@ -94,7 +95,7 @@ def _compared(question: str) -> tuple[str, ...]:
 
 
 def _without_lead(name: str) -> str:
-    """`Is Velvetpark` is `Velvetpark`: a capital may only open the question."""
+    """Remove leading function words: `Is Velvetpark` becomes `Velvetpark`."""
     words = name.split()
     while words and words[0].casefold() in STOP_WORDS | {"both"}:
         words.pop(0)

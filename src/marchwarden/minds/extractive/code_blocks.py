@@ -1,7 +1,7 @@
-"""Code as statements: what a text shows is said with the sentence that introduces it, or the heading asked for.
+"""Turn code blocks into statements together with the sentence or heading that introduces them.
 
-Code stands between fences, or is indented below what announces it. Of a long piece only the beginning is said; what
-is left of it stands for itself, line by line.
+Recognises fenced blocks and blocks indented below `::` or a directive. Of a long block only the first lines are quoted.
+The other lines remain separate statements.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
-from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import CLOSING, ComposedStatements, Composition, Line, line, sentences_of
 from marchwarden.text.injection import is_injection
 from marchwarden.text.words import WordStemmer
 
@@ -30,8 +30,8 @@ _PROMPT: Final = re.compile(r"^(?:\$|>>>|\.\.\.)\s+")
 _INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
 
 
-class Examples(Compositions):
-    """The code of one document of a notebook that something introduces."""
+class CodeExamples(ComposedStatements):
+    """Code blocks of one document that have an introduction."""
 
     def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
@@ -44,8 +44,8 @@ class Examples(Compositions):
         shown = "; ".join(each.text for each in beginning if each.text)
         if shown and not any(is_injection(each.text) for each in beginning):
             text = f"{above.opening} {shown}{MORE if len(beginning) < len(code) else ''}"
-            self._composed[above.id] = Composed(text, tuple(each.id for each in beginning), above.start)
-            self._told.update(each.id for each in beginning)
+            self._composed[above.id] = Composition(text, tuple(each.id for each in beginning), above.start)
+            self._included.update(each.id for each in beginning)
 
 
 def _beginning(code: Sequence[Line], room: int) -> Iterator[Line]:
@@ -57,7 +57,7 @@ def _beginning(code: Sequence[Line], room: int) -> Iterator[Line]:
 
 
 def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
-    """Each piece of code, and the line above it."""
+    """Yield each code block with the line above it."""
     page = notebook.documents[document]
     spans = _spans(page.text) if page.layout == "prose" else []
     if not spans:
@@ -76,14 +76,14 @@ def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Seque
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Where there is code, its first line and what announces it included."""
+    """Return the character spans of all code blocks, including the line that opens them."""
     fenced = _FENCED.finditer(text) if "```" in text or "~~~" in text else ()
     indented = _INDENTED.finditer(text) if "::" in text else ()
     return sorted(match.span() for match in (*fenced, *indented))
 
 
 def _shown(page: Document, sentence: Sentence) -> Line:
-    """A line without its prompt, marked as code; of one that only says that code comes, nothing."""
+    """Return the line without its prompt, in backticks, or empty text for a fence or directive."""
     text = "" if _ANNOUNCES.match(page.text, sentence.start) else page.text[sentence.start : sentence.end]
     code = " ".join(_PROMPT.sub("", text, count=1).split())
     return Line(sentence.id, sentence.start, f"`{code}`" if code and "`" not in code else code)

@@ -1,4 +1,4 @@
-"""Statements made of more than one line, and what they are therefore cited with."""
+"""Statements composed of several lines, and the lines to cite for them."""
 
 import re
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
 
 CLOSING: Final = r"[\"'”’)\]*_`]*$"
-"""What may stand behind the last sign of a sentence."""
+"""Characters that may follow the final punctuation mark of a sentence."""
 
 _OPENS: Final = re.compile(rf"(?:[:?…]|\.\.\.){CLOSING}")
 
 
 @dataclass(frozen=True)
-class Composed:
-    """How it is said, the ids of the other lines that its words are from, and where the first of its words stand."""
+class Composition:
+    """Text of a composed statement, ids of the other lines it quotes and start of its first line."""
 
     text: str
     cited_with: tuple[str, ...]
@@ -27,7 +27,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence as it is printed, without the mark of an item."""
+    """A sentence as printed, without its list marker."""
 
     id: str
     start: int
@@ -36,29 +36,29 @@ class Line:
 
     @property
     def opening(self) -> str:
-        """As it is said before what it introduces."""
+        """The text that introduces a list or code block, ending in a colon or similar."""
         text = self.text.removesuffix(":") if self.text.endswith("::") else self.text
         return text if _OPENS.search(text) else f"{text}:"
 
 
-class Compositions:
-    """Statements that are made of several lines of one document, and the lines that are told in them."""
+class ComposedStatements:
+    """Composed statements of one document, and the lines they include."""
 
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._asked = frozenset(stems.content_stems(notebook.question))
         self._stems = stems
-        self._composed: dict[str, Composed] = {}
-        self._told: set[str] = set()
+        self._composed: dict[str, Composition] = {}
+        self._included: set[str] = set()
 
-    def said(self, sentence: Sentence) -> Composed | None:
+    def composition_for(self, sentence: Sentence) -> Composition | None:
         return self._composed.get(sentence.id)
 
-    def is_told(self, sentence: Sentence) -> bool:
-        """Whether it is said as a part of another, and tells nothing without it."""
-        return sentence.id in self._told
+    def is_included(self, sentence: Sentence) -> bool:
+        """Whether the line is part of a composed statement and has no meaning without it."""
+        return sentence.id in self._included
 
     def is_asked_for(self, above: Line) -> bool:
-        """Whether it is a heading with a word of the question, which introduces what stands below it."""
+        """Whether it is a heading with a word of the question, so that it introduces the lines below."""
         return above.is_heading and not self._asked.isdisjoint(self._stems.content_stems(above.text))
 
 

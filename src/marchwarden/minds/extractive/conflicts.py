@@ -1,4 +1,4 @@
-"""Where relevant sentences of different documents do not agree with each other."""
+"""Find conflicts between relevant sentences of different documents."""
 
 import re
 from collections.abc import Mapping
@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Final
 
 from marchwarden.core.notebook import Conflict, Notebook
-from marchwarden.evidence.conflicts import ConflictDetector, Kind, Witness
-from marchwarden.minds.extractive.pronouns import spoken_of
-from marchwarden.minds.extractive.question import Expected, Question
+from marchwarden.evidence.conflicts import ComparedText, ConflictDetector, Kind
+from marchwarden.minds.extractive.pronouns import find_antecedent
+from marchwarden.minds.extractive.question import AnswerType, ParsedQuestion
 from marchwarden.minds.extractive.statements import Statement
 from marchwarden.minds.extractive.survey import Survey
 
@@ -17,41 +17,42 @@ MOST: Final = 3
 COMPARED: Final = 16
 RELEVANT: Final = 0.6
 
-_ASKED_FOR: Final[Mapping[Expected, Kind]] = {
-    Expected.DATE: "date",
-    Expected.NUMBER: "figure",
-    Expected.PERSON: "name",
-    Expected.PLACE: "name",
-    Expected.REASON: "polarity",
+_ASKED_FOR: Final[Mapping[AnswerType, Kind]] = {
+    AnswerType.DATE: "date",
+    AnswerType.NUMBER: "figure",
+    AnswerType.PERSON: "name",
+    AnswerType.PLACE: "name",
+    AnswerType.REASON: "polarity",
 }
 _PRONOUN: Final = re.compile(r"^(?:It|He|She|They)\b")
 
 
-def conflicts(survey: Survey, disagreements: ConflictDetector) -> tuple[Conflict, ...]:
-    """Pairs of the best sentences that contradict, supersede or qualify each other in what is asked for."""
-    floor = RELEVANT * max((judged.relevance for judged in survey.ranked[:1]), default=0.0)
-    sentences = (judged for judged in survey.ranked[:COMPARED] if not judged.statement.cited_with)
-    close = [judged for judged in sentences if judged.relevance >= floor]
-    witnesses = [(judged.statement, _witness(survey, judged.statement)) for judged in close]
-    questions = [scorer.question for scorer in survey.aspects.values() or (survey.whole,)]
-    told: dict[frozenset[str], Conflict] = {}
-    for (one, here), (other, there) in combinations(witnesses, 2):
-        found = disagreements.between(here, there)
+def find_conflicts(survey: Survey, detector: ConflictDetector) -> tuple[Conflict, ...]:
+    """Return pairs of top sentences that contradict, supersede or qualify each other about the question."""
+    floor = RELEVANT * max((scored.relevance for scored in survey.ranked[:1]), default=0.0)
+    sentences = (scored for scored in survey.ranked[:COMPARED] if not scored.statement.cited_with)
+    close = [scored for scored in sentences if scored.relevance >= floor]
+    compared = [(scored.statement, _compared_text(survey, scored.statement)) for scored in close]
+    questions = [scorer.question for scorer in survey.aspects.values() or (survey.question_scorer,)]
+    found_by_sides: dict[frozenset[str], Conflict] = {}
+    for (one, first), (other, second) in combinations(compared, 2):
+        found = detector.compare(first, second)
         if found is None or found.stance == "different_scope":
             continue
-        if not any(_is_asked(question, found.kind, one.distinct | other.distinct) for question in questions):
+        if not any(_is_relevant(question, found.kind, one.stem_set | other.stem_set) for question in questions):
             continue
-        # A copy of either side says the same words, or at least the same thing, and is not told again.
+        # Copies of a conflict have the same sides and are reported once.
         sides = frozenset(found.sides or (one.text, other.text))
         conflict = Conflict(found.topic, found.kind, one.evidence, other.evidence, found.stance)
-        told.setdefault(sides, conflict)
-    return tuple(told.values())[:MOST]
+        found_by_sides.setdefault(sides, conflict)
+    return tuple(found_by_sides.values())[:MOST]
 
 
-def _is_asked(question: Question, kind: Kind, said: AbstractSet[str]) -> bool:
-    """A quarrel about a date is none of a question for a person, nor is the height of a tower of one for its birds.
+def _is_relevant(question: ParsedQuestion, kind: Kind, said: AbstractSet[str]) -> bool:
+    """Whether the conflict concerns what the question asks for.
 
-    Unless the very kind of thing is asked for, what is said must share more with the question than names.
+    A question about a person ignores conflicting dates. If the question expects no particular kind of answer, the
+    sentences must share more than names with it.
     """
     asked_for = _ASKED_FOR.get(question.expected)
     if asked_for is None or kind == "polarity":
@@ -60,15 +61,15 @@ def _is_asked(question: Question, kind: Kind, said: AbstractSet[str]) -> bool:
     return kind == asked_for
 
 
-def _witness(survey: Survey, statement: Statement) -> Witness:
+def _compared_text(survey: Survey, statement: Statement) -> ComparedText:
     document = survey.notebook.documents[statement.passage.document]
-    text = _naming(statement, document.title, survey.notebook)
-    return Witness(text, document.locator, document.title, document.published)
+    text = _resolve_pronoun(statement, document.title, survey.notebook)
+    return ComparedText(text, document.locator, document.title, document.published)
 
 
-def _naming(statement: Statement, title: str, notebook: Notebook) -> str:
-    """With the title for a pronoun that opens it, where the sentence before opens with the title: it means that."""
+def _resolve_pronoun(statement: Statement, title: str, notebook: Notebook) -> str:
+    """Replace a leading pronoun with the title, if the sentence before starts with the title."""
     named = re.compile(rf"(?:The )?{re.escape(title)}\b", re.IGNORECASE)
-    if title and any(named.match(each.text) for each in spoken_of(notebook, statement)):
+    if title and any(named.match(each.text) for each in find_antecedent(notebook, statement)):
         return _PRONOUN.sub(lambda _: title, statement.text)
     return statement.text

@@ -1,4 +1,4 @@
-"""What the evidence leaves unanswered: which words are met nowhere, and where the closest passage stands."""
+"""Report which parts of the question remain unanswered, which words were not found, and the closest passage."""
 
 import re
 from typing import Final
@@ -18,24 +18,24 @@ _LIVE: Final = re.compile(
 )
 
 
-def gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ...]:
-    """One for the whole question when nothing answers it, else one for each aspect that nothing answers."""
+def find_gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ...]:
+    """Return one gap if the whole question is unanswered, otherwise one for each unanswered aspect."""
     if match >= CONFIRMED and len(survey.aspects) <= 1:
         return ()
     question = survey.notebook.question
     if _LIVE.search(question) and match < CONFIRMED:
         detail = "It asks for the state of things now; what was read is only as new as its documents."
         return (
-            _open(survey, "", match, stems),
+            _build_gap(survey, "", match, stems),
             Gap(topic=question, category=GapCategory.SCOPE_EXCEEDED, detail=detail),
         )
     if len(survey.aspects) <= 1:
-        return (_open(survey, "", match, stems),)
+        return (_build_gap(survey, "", match, stems),)
     matches = {aspect: aspect_match(survey, aspect) for aspect in survey.aspects}
-    return tuple(_open(survey, aspect, met, stems) for aspect, met in matches.items() if met < CONFIRMED)
+    return tuple(_build_gap(survey, aspect, met, stems) for aspect, met in matches.items() if met < CONFIRMED)
 
 
-def _open(survey: Survey, aspect: str, match: float, stems: WordStemmer) -> Gap:
+def _build_gap(survey: Survey, aspect: str, match: float, stems: WordStemmer) -> Gap:
     closest = _closest(survey, aspect)
     if match < ONLY_NEAR:
         near = "; at best it comes near" if survey.ranked else ""
@@ -54,17 +54,17 @@ def _closest(survey: Survey, aspect: str) -> str:
 
 
 def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
-    """Words met nowhere in what was read; failing that, words the best sentence lacks."""
+    """Name words that occur nowhere in the read passages, or else words the best sentence lacks."""
     scorer, best = survey.scorer(aspect), survey.best_for(aspect)
-    met = frozenset(stem for judged in survey.ranked for stem in judged.statement.around)
+    met = frozenset(stem for scored in survey.ranked for stem in scored.statement.passage_stems)
     nowhere = scorer.missing(met)
     if nowhere:
-        return f"Nothing read mentions {_as_asked(scorer.question.text, nowhere, stems)}."
+        return f"Nothing read mentions {_in_question_words(scorer.question.text, nowhere, stems)}."
     lacking = scorer.missing(best.statement.stems) if best else []
-    return f"The best sentence lacks {_as_asked(scorer.question.text, lacking, stems)}." if lacking else ""
+    return f"The best sentence lacks {_in_question_words(scorer.question.text, lacking, stems)}." if lacking else ""
 
 
-def _as_asked(question: str, missing: list[str], stems: WordStemmer) -> str:
-    """Stems, back in the words of the question."""
+def _in_question_words(question: str, missing: list[str], stems: WordStemmer) -> str:
+    """Convert stems back to the words of the question."""
     spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.all_stems(word)}
     return ", ".join(f"‘{spelled.get(stem, stem)}’" for stem in missing[:MOST_MISSING])

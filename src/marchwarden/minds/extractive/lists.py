@@ -1,6 +1,6 @@
-"""Lists as statements: items are said with what introduces them, a sentence that ends in a colon or a heading.
+"""Turn lists into statements together with the sentence or heading that introduces them.
 
-A long list is several statements. Items that are sentences stand for themselves, too.
+A long list becomes several statements. Items that are sentences also remain separate statements.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
-from marchwarden.minds.extractive.composed import CLOSING, Composed, Compositions, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import CLOSING, ComposedStatements, Composition, Line, line, sentences_of
 from marchwarden.text.injection import is_injection
 from marchwarden.text.words import WordStemmer
 
@@ -23,8 +23,8 @@ _ANY_ITEM: Final = re.compile(rf"^[ \t]*{_ITEM.pattern}", re.MULTILINE)
 _SENTENCE: Final = re.compile(rf"[.!?…]{CLOSING}")
 
 
-class Lists(Compositions):
-    """The lists of one document of a notebook that something introduces."""
+class IntroducedLists(ComposedStatements):
+    """Lists of one document that have an introduction."""
 
     def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
@@ -38,15 +38,17 @@ class Lists(Compositions):
         if len(pieces) > 1 and not are_fragments:
             return
         for at, piece in enumerate(pieces):
-            told = "; ".join(item.text for item in piece) if are_fragments else " ".join(item.text for item in piece)
-            text = f"{above.opening}{MORE if at else ''} {told}{MORE if piece is not pieces[-1] else ''}"
+            items_text = (
+                "; ".join(item.text for item in piece) if are_fragments else " ".join(item.text for item in piece)
+            )
+            text = f"{above.opening}{MORE if at else ''} {items_text}{MORE if piece is not pieces[-1] else ''}"
             key, *others = (*piece, above) if at else (above, *piece)
-            self._composed[key.id] = Composed(text, tuple(each.id for each in others), above.start)
-        self._told.update(item.id for item in items if are_fragments)
+            self._composed[key.id] = Composition(text, tuple(each.id for each in others), above.start)
+        self._included.update(item.id for item in items if are_fragments)
 
 
 def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
-    """As many items at a time as can be said and cited together."""
+    """Yield groups of items short enough to quote and cite together."""
     piece: list[Line] = []
     for item in items:
         if piece and (len(piece) == MOST_ITEMS or sum(len(each.text) + 2 for each in (*piece, item)) > room):
@@ -57,7 +59,7 @@ def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
 
 
 def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
-    """Each list, two items at least, and the line above it. An order in it is none of its items."""
+    """Yield each list of two or more items with the line above it. Items with prompt injections are left out."""
     page = notebook.documents[document]
     if page.layout != "prose" or not _ANY_ITEM.search(page.text):
         return

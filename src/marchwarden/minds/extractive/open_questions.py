@@ -1,4 +1,4 @@
-"""Open questions that the documents themselves raise about the question asked. Never answered, never invented."""
+"""Collect open questions that the documents themselves raise about the topic. Invents none and answers none."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 from marchwarden.contract import OpenQuestion, Priority
 from marchwarden.core.notebook import Document
 from marchwarden.core.passages import Passage
-from marchwarden.minds.extractive.statements import asks
+from marchwarden.minds.extractive.statements import is_question
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
@@ -35,7 +35,7 @@ _UNSETTLED: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class _Wondering:
+class _Candidate:
     text: str
     closeness: float
     document: Document
@@ -44,33 +44,33 @@ class _Wondering:
 
 
 def open_questions(survey: Survey, passages: Sequence[Passage], stems: WordStemmer) -> tuple[OpenQuestion, ...]:
-    """What the passages call unsettled, or ask and leave at that, the closest to the question first."""
-    found = {wondering.text: wondering for passage in passages for wondering in _in_passage(survey, passage, stems)}
+    """Return what the passages call unsettled or ask without an answer, the closest to the question first."""
+    found = {candidate.text: candidate for passage in passages for candidate in _in_passage(survey, passage, stems)}
     order = sorted(found.values(), key=lambda each: (-round(each.closeness, 9), each.document.locator, each.start))
-    return tuple(_question(wondering) for wondering in order[:MOST])
+    return tuple(_question(candidate) for candidate in order[:MOST])
 
 
-def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterator[_Wondering]:
+def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterator[_Candidate]:
     notebook = survey.notebook
     document = notebook.documents[passage.document]
     for sentence in passage.sentences:
         text = strip_markup(notebook.sentence_text(passage, sentence))
-        unanswered = _ASKS.match(text) and asks(text) and sentence is passage.sentences[-1]
-        if sentence.is_heading or not (unanswered or _UNSETTLED.search(text)):
+        unanswered_aspects = _ASKS.match(text) and is_question(text) and sentence is passage.sentences[-1]
+        if sentence.is_heading or not (unanswered_aspects or _UNSETTLED.search(text)):
             continue
         if len(text) > LONGEST or len(text.split()) < FEWEST_WORDS:
             continue
-        closeness = survey.whole.coverage(stems.content_stems(text))
+        closeness = survey.question_scorer.coverage(stems.content_stems(text))
         if closeness >= RELEVANT:
-            yield _Wondering(text, closeness, document, sentence.start, sentence.end)
+            yield _Candidate(text, closeness, document, sentence.start, sentence.end)
 
 
-def _question(wondering: _Wondering) -> OpenQuestion:
-    close = wondering.closeness
-    name = wondering.document.title or wondering.document.locator
+def _question(candidate: _Candidate) -> OpenQuestion:
+    close = candidate.closeness
+    name = candidate.document.title or candidate.document.locator
     return OpenQuestion(
-        question=wondering.text if asks(wondering.text) else f"Can this be settled by now: “{wondering.text}”",
-        context=f"{'Asked' if asks(wondering.text) else 'Said to be unsettled'} in {name}.",
+        question=candidate.text if is_question(candidate.text) else f"Can this be settled by now: “{candidate.text}”",
+        context=f"{'Asked' if is_question(candidate.text) else 'Said to be unsettled'} in {name}.",
         priority=Priority.HIGH if close >= VERY_CLOSE else Priority.MEDIUM if close >= CLOSE else Priority.LOW,
-        source_locator=wondering.document.locate(wondering.start, wondering.end),
+        source_locator=candidate.document.locate(candidate.start, candidate.end),
     )

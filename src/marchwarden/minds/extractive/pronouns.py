@@ -1,6 +1,6 @@
-"""Whom a sentence speaks of when it says only `she`: the sentence before it that gives the name.
+"""Find the sentence that names the subject of a sentence starting with a pronoun.
 
-Below a heading that is itself a name, `httpx-sse` or `3.34 (2023-07-22)`, what does not say the name speaks of it.
+A heading that is itself a name, such as `httpx-sse` or `3.34 (2023-07-22)`, is the subject of sentences below it.
 """
 
 import re
@@ -19,41 +19,40 @@ _OPENS_WITH_PRONOUN: Final = re.compile(
     r"(?:this|these|that|those|it|its|he|his|she|her|they|their|such|both)\b", re.IGNORECASE
 )
 _A_NAME: Final = re.compile(r"(?!\d[\d.]*\s+\w)(?=\S*[\d_.`()\"]|[a-z]+(?:-|[A-Z]))\S+(?:\s+\([^()]+\))?")
-"""Not a word like any other, though it may have a hyphen: `Meet-ups`."""
+"""Matches identifiers and versions, but not ordinary hyphenated words such as `Meet-ups`."""
 
 
 @dataclass(frozen=True)
 class Antecedent:
-    """A sentence by its id and its printable text."""
+    """The id and printable text of a sentence."""
 
     id: str
     text: str
     is_heading: bool = False
 
 
-def leans_back(text: str) -> bool:
-    """Whether it opens with a pronoun, so that somebody else must have said the name."""
+def starts_with_pronoun(text: str) -> bool:
     return _OPENS_WITH_PRONOUN.match(text) is not None
 
 
-def spoken_of(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...]:
-    """The nearest sentence before a leaning one that stands by itself, or the heading; none for what needs none."""
+def find_antecedent(notebook: Notebook, statement: Statement) -> tuple[Antecedent, ...]:
+    """Return the nearest earlier sentence without a leading pronoun, or the heading, if the statement needs one."""
     at = statement.passage.document
     before = [sentence for sentence in sentences_of(notebook, at) if sentence.start < statement.start]
     page = notebook.documents[at].text
-    nearest = FARTHEST if leans_back(statement.text) else 0
+    nearest = FARTHEST if starts_with_pronoun(statement.text) else 0
     for distance, sentence in enumerate(reversed(before), 1):
         if sentence.is_heading:
-            return _named(page, sentence, statement)
+            return _heading_antecedent(page, sentence, statement)
         if distance <= nearest:
             text = strip_markup(page[sentence.start : sentence.end])
-            if not leans_back(text):
+            if not starts_with_pronoun(text):
                 return (Antecedent(sentence.id, text),)
     return ()
 
 
-def _named(page: str, heading: Sentence, statement: Statement) -> tuple[Antecedent, ...]:
-    """The heading, if it is marked as one and is a name that the statement does not say."""
+def _heading_antecedent(page: str, heading: Sentence, statement: Statement) -> tuple[Antecedent, ...]:
+    """Return the heading if it is a name that the statement does not contain."""
     text = strip_markup(page[heading.start : heading.end])
     if not is_marked(page, heading) or not _A_NAME.fullmatch(text) or text.strip("`\"'") in statement.text:
         return ()

@@ -1,4 +1,7 @@
-"""Rows of tables as statements: said with the names of their columns, and cited with the lines that name them."""
+"""Turn table rows into statements with their column names, cited together with the header line.
+
+On 500 questions of TAT-QA, `answer_said` is .436 with rows and .348 without (Quality.md).
+"""
 
 import re
 from itertools import compress
@@ -7,13 +10,13 @@ from typing import Final
 from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
 from marchwarden.core.tables import Row, Tables
-from marchwarden.minds.extractive.composed import Composed
+from marchwarden.minds.extractive.composed import Composition
 
 _NUMBER: Final = re.compile(r"\d+")
 
 
-class Rows:
-    """The rows of one document of a notebook, as they are said to its question."""
+class TableRows:
+    """Table rows of one document, narrowed to the columns the question asks for."""
 
     def __init__(self, notebook: Notebook, document: int) -> None:
         page = notebook.documents[document]
@@ -28,8 +31,8 @@ class Rows:
             if sentence.start in headers and self._tables.is_line(sentence.start, sentence.end)
         }
 
-    def said(self, sentence: Sentence) -> Composed | None:
-        """None for what is no row, for a row that would be too long to say, and where its header is cut in pieces."""
+    def composition_for(self, sentence: Sentence) -> Composition | None:
+        """Return the row as a statement, or None for other lines, for long rows and for rows with a split header."""
         row = self._tables.row(sentence.start, sentence.end)
         if row is None:
             return None
@@ -37,14 +40,14 @@ class Rows:
         columns = dict.fromkeys(at for cell in row.cells for at in cell.named_at)
         if len(row.text) > LONGEST_SENTENCE or not columns.keys() <= self._headers.keys():
             return None
-        return Composed(row.text, tuple(self._headers[at] for at in columns), sentence.start)
+        return Composition(row.text, tuple(self._headers[at] for at in columns), sentence.start)
 
     def is_heading(self, sentence: Sentence) -> bool:
-        """Whether it only says what columns, or the rows below it, are called."""
+        """Whether the line only names columns or groups of rows."""
         return self._tables.is_heading(sentence.start, sentence.end)
 
     def _narrowed(self, row: Row) -> Row:
-        """Of columns that are called by numbers, years mostly, those that are asked for; all, where none is."""
+        """Keep only columns whose number (usually a year) is in the question, if there are any."""
         numbers = [frozenset(_NUMBER.findall(cell.column)) for cell in row.cells]
         if not any(self._asked & each for each in numbers):
             return row

@@ -1,150 +1,171 @@
-"""Sentences that could be findings, with their stems and surroundings; no headings, questions, orders or scraps."""
+"""Extract the sentences that can be evidence, with their stems and context.
+
+Leaves out headings, questions, prompt injections and fragments. Abbreviations count as the words that the document
+introduces them with: `recombinant viral particles (RVPs)`. On 250 questions of COVID-QA, abbreviations and first
+lines together raise `answer_said` from .584 to .608.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Passage, Sentence
 from marchwarden.evidence.similarity import SentenceContent
-from marchwarden.minds.extractive.abbreviations import Abbreviations, abbreviations, spelled_out
-from marchwarden.minds.extractive.code_blocks import Examples
-from marchwarden.minds.extractive.composed import Composed
-from marchwarden.minds.extractive.lists import Lists
-from marchwarden.minds.extractive.rows import Rows
+from marchwarden.minds.extractive.code_blocks import CodeExamples
+from marchwarden.minds.extractive.composed import Composition
+from marchwarden.minds.extractive.lists import IntroducedLists
+from marchwarden.minds.extractive.rows import TableRows
 from marchwarden.text.injection import is_injection
 from marchwarden.text.markdown import strip_markup
 from marchwarden.text.words import WordStemmer
 
 FEWEST_WORDS: Final = 3
 FIRST_LINES: Final = 300
-"""Characters in which a document says what it is about: a title not marked as one, the beginning of an abstract."""
-OF_ITS_LENGTH: Final = 20
-"""Of a short document that much less: its beginning is its contents."""
-
+"""Length in characters of the part of a document that tells its topic, such as a title or abstract."""
+FIRST_LINES_DIVISOR: Final = 20
+"""The first lines are at most this fraction (1/20) of a document, because a short text starts with its content."""
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
 _FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
 _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 
+LOOK_BACK: Final = 120
+WORDS_TO_SPARE: Final = 5
+"""Number of words without a letter in the abbreviation that may be skipped: `of`, `the`, `and`."""
+_INTRODUCED: Final = re.compile(r"\(\s?(?=[^()\s]{0,9}[A-Z])([A-Za-z][\w-]{1,9})\s?[);,]")
+Abbreviations = Mapping[str, tuple[str, ...]]
+"""Maps the stem of an abbreviation to the stems of its words."""
+
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence: its id, its printable text, its stems, what it tells by them, and those around it.
+    """A sentence that can be evidence, with its stems and context.
 
-    `title` holds the stems of the document's title, `topic` these and those of the heading above, `about` also those of
-    the document's first lines. `opens`: nothing else stands before it in its document. `cited_with`: the ids
-    of other lines whose words it says, too: what names the columns of a row, what introduces a list.
+    `passage_stems`: stems of passage, heading and title with their counts.
+    `title`, `topic`, `context_stems`: stems of the title; with the heading; with the first lines of the document.
+    `is_first`: it is the first sentence of its document.
+    `cited_with`: ids of other lines it quotes, such as the header of a table or the introduction of a list.
     """
 
     evidence: str
     text: str
     stems: tuple[str, ...]
-    told: SentenceContent
-    around: Mapping[str, int]
+    content: SentenceContent
+    passage_stems: Mapping[str, int]
     title: frozenset[str]
     topic: frozenset[str]
-    about: frozenset[str]
+    context_stems: frozenset[str]
     passage: Passage
     start: int
-    opens: bool = False
+    is_first: bool = False
     cited_with: tuple[str, ...] = ()
 
     @property
     def is_finished(self) -> bool:
-        """Whether it ends like a sentence, or is told with what completes it; a line of code is neither."""
+        """Whether it ends like a sentence or quotes the lines that complete it. Code does neither."""
         return bool(self.cited_with) or _FINISHED.search(self.text) is not None
 
     @property
-    def distinct(self) -> frozenset[str]:
-        return self.told.stems
+    def stem_set(self) -> frozenset[str]:
+        return self.content.stems
 
 
 def statements(notebook: Notebook, passages: Iterable[Passage], stems: WordStemmer) -> list[Statement]:
-    """Everything in the passages that states something, in reading order."""
-    echo, openings = _echo(notebook.question), _openings(notebook)
+    """Return all statements of the passages in reading order."""
+    quoted_question, first_sentences = _quoted_question(notebook.question), _first_sentences(notebook)
     asked = frozenset(stems.content_stems(notebook.question))
     pages: dict[int, _Page] = {}
     found: list[Statement] = []
     for passage in passages:
         at = passage.document
         if at not in pages:
-            pages[at] = _page(notebook, at, openings.get(at), asked, stems)
-        found += _in_passage(notebook, passage, pages[at], stems, echo)
+            pages[at] = _build_page(notebook, at, first_sentences.get(at), asked, stems)
+        found += _in_passage(notebook, passage, pages[at], stems, quoted_question)
     return found
 
 
 @dataclass(frozen=True)
 class _Page:
-    """What all sentences of a document have in common."""
+    """Data shared by all sentences of a document."""
 
     document: Document
-    opening: str | None
+    first_sentence: str | None
     title: frozenset[str]
     first_lines: frozenset[str]
-    known: Abbreviations
-    rows: Rows
-    lists: Lists
-    examples: Examples
+    abbreviations: Abbreviations
+    rows: TableRows
+    lists: IntroducedLists
+    examples: CodeExamples
 
-    def said(self, sentence: Sentence) -> Composed | None:
-        return self.rows.said(sentence) or self.lists.said(sentence) or self.examples.said(sentence)
+    def composition_for(self, sentence: Sentence) -> Composition | None:
+        return (
+            self.rows.composition_for(sentence)
+            or self.lists.composition_for(sentence)
+            or self.examples.composition_for(sentence)
+        )
 
-    def states(self, sentence: Sentence, text: str) -> bool:
-        """Whether it is a statement of its own, and neither names columns or rows nor is a part of another."""
-        if self.rows.is_heading(sentence) or self.lists.is_told(sentence) or self.examples.is_told(sentence):
+    def is_statement(self, sentence: Sentence, text: str) -> bool:
+        """Whether the line is a statement of its own, not a table header or part of a composed statement."""
+        if self.rows.is_heading(sentence) or self.lists.is_included(sentence) or self.examples.is_included(sentence):
             return False
-        return states(sentence, text, self.document)
+        return is_statement(sentence, text, self.document)
 
 
-def _page(notebook: Notebook, at: int, opening: str | None, asked: frozenset[str], stems: WordStemmer) -> _Page:
+def _build_page(
+    notebook: Notebook, at: int, first_sentence: str | None, asked: frozenset[str], stems: WordStemmer
+) -> _Page:
     document = notebook.documents[at]
     return _Page(
         document=document,
-        opening=opening,
+        first_sentence=first_sentence,
         title=frozenset(stems.content_stems(document.title)),
         first_lines=frozenset(
-            stems.content_stems(document.text[: min(FIRST_LINES, len(document.text) // OF_ITS_LENGTH)])
+            stems.content_stems(document.text[: min(FIRST_LINES, len(document.text) // FIRST_LINES_DIVISOR)])
         ),
-        known=abbreviations(document.text, asked, stems),
-        rows=Rows(notebook, at),
-        lists=Lists(notebook, at, stems),
-        examples=Examples(notebook, at, stems),
+        abbreviations=find_abbreviations(document.text, asked, stems),
+        rows=TableRows(notebook, at),
+        lists=IntroducedLists(notebook, at, stems),
+        examples=CodeExamples(notebook, at, stems),
     )
 
 
 def _in_passage(
-    notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, echo: re.Pattern[str]
+    notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, quoted_question: re.Pattern[str]
 ) -> Iterator[Statement]:
     topic = page.title | frozenset(stems.content_stems(passage.heading))
-    body = echo.sub(" ", notebook.text_of(passage))
-    around = Counter(spelled_out(stems.content_stems(f"{page.document.title}\n{passage.heading}\n{body}"), page.known))
+    body = quoted_question.sub(" ", notebook.text_of(passage))
+    passage_stems = Counter(
+        expand_abbreviations(
+            stems.content_stems(f"{page.document.title}\n{passage.heading}\n{body}"), page.abbreviations
+        )
+    )
     for sentence in passage.sentences:
-        composed = page.said(sentence)
+        composed = page.composition_for(sentence)
         text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))
-        is_statement = not is_injection(text) if composed else page.states(sentence, text)
-        if is_statement:
-            own = spelled_out(stems.content_stems(echo.sub(" ", text)), page.known)
+        accepted = not is_injection(text) if composed else page.is_statement(sentence, text)
+        if accepted:
+            own = expand_abbreviations(stems.content_stems(quoted_question.sub(" ", text)), page.abbreviations)
             yield Statement(
                 evidence=sentence.id,
                 text=text,
                 stems=own,
-                told=SentenceContent(frozenset(own), frozenset(stems.name_stems(text))),
-                around=around if around.keys() >= set(own) else around | Counter(own),
+                content=SentenceContent(frozenset(own), frozenset(stems.name_stems(text))),
+                passage_stems=passage_stems if passage_stems.keys() >= set(own) else passage_stems | Counter(own),
                 title=page.title,
                 topic=topic,
-                about=topic | page.first_lines,
+                context_stems=topic | page.first_lines,
                 passage=passage,
                 start=composed.start if composed else sentence.start,
-                opens=sentence.id == page.opening,
+                is_first=sentence.id == page.first_sentence,
                 cited_with=composed.cited_with if composed else (),
             )
 
 
-def _openings(notebook: Notebook) -> Mapping[int, str]:
-    """The first sentence of every document."""
+def _first_sentences(notebook: Notebook) -> Mapping[int, str]:
+    """Map each document to its first sentence."""
     first: dict[int, str] = {}
     for passage in notebook.passages:
         for sentence in passage.sentences:
@@ -153,22 +174,61 @@ def _openings(notebook: Notebook) -> Mapping[int, str]:
     return first
 
 
-def _echo(question: str) -> re.Pattern[str]:
-    """The question in quotation marks. A text that quotes it, as an example say, does not thereby answer it."""
+def _quoted_question(question: str) -> re.Pattern[str]:
+    """Match the question in quotation marks. A text that quotes the question does not answer it."""
     asked = r"\W+".join(re.escape(word) for word in re.findall(r"\w+", question))
     return re.compile(rf"[\"'“‘`]\s*{asked}\W*[\"'”’`]", re.IGNORECASE)
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
-def states(sentence: Sentence, text: str, document: Document) -> bool:
-    """Whether it can be evidence by itself: in prose it must look like a sentence, a row or a line need not."""
-    if sentence.is_heading or asks(text) or is_injection(text):
+def is_statement(sentence: Sentence, text: str, document: Document) -> bool:
+    """Whether a line can be evidence. In prose it must look like a sentence; rows and code lines need not."""
+    if sentence.is_heading or is_question(text) or is_injection(text):
         return False
     if document.layout != "prose":
         return bool(text)
     if _FOR_MACHINES.match(text):
         return False
     return len(text.split()) >= FEWEST_WORDS and _LOWER_WORD.search(text) is not None and text != document.title
+
+
+def find_abbreviations(text: str, asked: Collection[str], stems: WordStemmer) -> Abbreviations:
+    """Return the abbreviations whose expansions share at least half of their words with the question."""
+    found: dict[str, tuple[str, ...]] = {}
+    for short, meant in _introduced_abbreviations(text):
+        words = stems.content_stems(meant)
+        if 2 * sum(word in asked for word in words) >= len(words) > 0:
+            for written in (short, short.removesuffix("s")):
+                # The first part of `MERS-CoV` is enough. `WHO` has none because it is a stop word.
+                for stem in stems.content_stems(written)[:1]:
+                    found.setdefault(stem, words)
+    return found
+
+
+def expand_abbreviations(stems: Iterable[str], abbreviations: Abbreviations) -> tuple[str, ...]:
+    """Insert the expansion after each abbreviation."""
+    return tuple(each for stem in stems for each in (stem, *abbreviations.get(stem, ())))
+
+
+def _introduced_abbreviations(text: str) -> Iterator[tuple[str, str]]:
+    for match in _INTRODUCED.finditer(text):
+        if meant := _expansion(match[1], text[max(0, match.start() - LOOK_BACK) : match.start()]):
+            yield match[1], meant
+
+
+def _expansion(short: str, before: str) -> str:
+    """Find the letters of the abbreviation backwards in the text before it. The first must start a word."""
+    letters = [letter for letter in short.removesuffix("s").casefold() if letter.isalnum()]
+    before = before.casefold()
+    at = len(before)
+    for place in reversed(range(len(letters))):
+        at = before.rfind(letters[place], 0, at)
+        while place == 0 and at > 0 and before[at - 1].isalnum():
+            at = before.rfind(letters[0], 0, at)
+        if at < 0:
+            return ""
+    meant = before[at:]
+    return meant if 1 < len(meant.split()) <= len(letters) + WORDS_TO_SPARE else ""

@@ -1,4 +1,4 @@
-"""Everything read so far, sentence by sentence, judged against the question and each of its aspects."""
+"""Score every statement read so far for the question and each of its aspects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,27 +8,28 @@ from marchwarden.core.notebook import Notebook
 from marchwarden.core.passages import Passage
 from marchwarden.evidence.ranking.semantic import Similarity
 from marchwarden.minds.extractive.aspects import known_sentences
-from marchwarden.minds.extractive.document_boost import lifts
-from marchwarden.minds.extractive.question import understood
-from marchwarden.minds.extractive.scoring import Rarity, Score, Scorer
+from marchwarden.minds.extractive.document_boost import document_boosts
+from marchwarden.minds.extractive.question import parse_question
+from marchwarden.minds.extractive.scoring import Rarity, Score, SentenceScorer
 from marchwarden.minds.extractive.statements import Statement, statements
 from marchwarden.text.words import WordStemmer
 
 SAMPLE: Final = 400
 REPEATS: Final = 0.85
+"""Share of a statement's stems in one sentence of the context from which on it counts as known."""
 
 
 @dataclass(frozen=True)
 class ScoredStatement:
-    """A statement, its score for the question or the aspect it serves best, and that aspect.
+    """A statement with its score for the question or the aspect it matches best.
 
-    `lift` is what its company adds: it orders statements, and makes none of them relevant.
+    `boost` affects the order of statements and never makes one relevant.
     """
 
     statement: Statement
     score: Score
     aspect: str
-    lift: float = 0.0
+    boost: float = 0.0
 
     @property
     def relevance(self) -> float:
@@ -36,88 +37,92 @@ class ScoredStatement:
 
     @property
     def worth(self) -> float:
-        return self.relevance + self.lift
+        return self.relevance + self.boost
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Judged statements, best first; equals in the order of their documents' locators and places."""
+    """Scored statements, best first. Ties are ordered by locator and position."""
 
     notebook: Notebook
     numbering: str
     passages: Sequence[Passage]
-    whole: Scorer
-    aspects: Mapping[str, Scorer]
+    question_scorer: SentenceScorer
+    aspects: Mapping[str, SentenceScorer]
     ranked: tuple[ScoredStatement, ...]
     leaders: Mapping[str, ScoredStatement]
     similarity: Similarity | None = None
 
-    def is_of(self, notebook: Notebook, passages: Sequence[Passage]) -> bool:
-        """Whether surveying these passages would only come to this again."""
+    def covers(self, notebook: Notebook, passages: Sequence[Passage]) -> bool:
+        """Whether this survey is still valid for the notebook and passages."""
         seen = (self.numbering, tuple(self.aspects), self.passages)
         return notebook is self.notebook and seen == (notebook.numbering, notebook.aspects, passages)
 
-    def scorer(self, aspect: str) -> Scorer:
-        return self.aspects.get(aspect, self.whole)
+    def scorer(self, aspect: str) -> SentenceScorer:
+        return self.aspects.get(aspect, self.question_scorer)
 
     def best_for(self, aspect: str) -> ScoredStatement | None:
-        """The best statement for this aspect alone; for no particular aspect, the best of all."""
+        """Return the best statement for the aspect, or the best of all."""
         return self.leaders.get(aspect) or next(iter(self.ranked), None)
 
 
-def surveyed(
+def build_survey(
     notebook: Notebook, passages: Sequence[Passage], stems: WordStemmer, similarity: Similarity | None = None
 ) -> Survey:
-    """Judge every statement of the passages. What only repeats the caller's context is left out."""
+    """Score every statement of the passages, except those that repeat the caller's context."""
     rarity = _rarity(notebook, stems)
-    whole = Scorer(understood(focus(notebook), stems), rarity)
+    question_scorer = SentenceScorer(parse_question(focus(notebook), stems), rarity)
     aspects = {
-        aspect: whole if aspect == whole.question.text else Scorer(understood(aspect, stems), rarity)
+        aspect: question_scorer
+        if aspect == question_scorer.question.text
+        else SentenceScorer(parse_question(aspect, stems), rarity)
         for aspect in notebook.aspects
     }
     known = known_sentences(notebook.context, stems)
     new = [each for each in statements(notebook, passages, stems) if not _repeats(each, known)]
 
-    def judged(scorer: Scorer, aspect: str) -> list[ScoredStatement]:
+    def score_all(scorer: SentenceScorer, aspect: str) -> list[ScoredStatement]:
         scores = [scorer.score(each) for each in new]
-        lifted = lifts(scorer.question, new, [score.relevance for score in scores], notebook, similarity)
+        boosts = document_boosts(scorer.question, new, [score.relevance for score in scores], notebook, similarity)
         return [
-            ScoredStatement(each, score, aspect, lift) for each, score, lift in zip(new, scores, lifted, strict=True)
+            ScoredStatement(each, score, aspect, boost) for each, score, boost in zip(new, scores, boosts, strict=True)
         ]
 
-    overall = judged(whole, "")
+    overall = score_all(question_scorer, "")
     by_aspect = {
-        aspect: [replace(each, aspect=aspect) for each in overall] if scorer is whole else judged(scorer, aspect)
+        aspect: [replace(each, aspect=aspect) for each in overall]
+        if scorer is question_scorer
+        else score_all(scorer, aspect)
         for aspect, scorer in aspects.items()
     }
 
-    def order(judged: ScoredStatement) -> tuple[float, str, int]:
-        place = judged.statement
-        return (-round(judged.worth, 9), notebook.documents[place.passage.document].locator, place.start)
+    def order(scored: ScoredStatement) -> tuple[float, str, int]:
+        place = scored.statement
+        return (-round(scored.worth, 9), notebook.documents[place.passage.document].locator, place.start)
 
     best = [_best(*views) for views in zip(overall, *by_aspect.values(), strict=True)]
-    leaders = {aspect: min(judged, key=order) for aspect, judged in by_aspect.items() if judged}
+    leaders = {aspect: min(scored, key=order) for aspect, scored in by_aspect.items() if scored}
     ranked = tuple(sorted(best, key=order))
-    return Survey(notebook, notebook.numbering, passages, whole, aspects, ranked, leaders, similarity)
+    return Survey(notebook, notebook.numbering, passages, question_scorer, aspects, ranked, leaders, similarity)
 
 
 def focus(notebook: Notebook) -> str:
-    """The question, or, when the caller's context answers a part of it, the parts left open."""
+    """Return the question, or only its open aspects if the context answers a part."""
     return " ".join(notebook.aspects) if notebook.context and notebook.aspects else notebook.question
 
 
 def _rarity(notebook: Notebook, stems: WordStemmer) -> Rarity:
-    """Long documents are sampled evenly: a rarity needs no exact count."""
+    """Compute rarity from at most `SAMPLE` passages, evenly spaced. An exact count is not needed."""
     step = max(1, -(-len(notebook.passages) // SAMPLE))
     return Rarity(frozenset(stems.content_stems(notebook.text_of(passage))) for passage in notebook.passages[::step])
 
 
 def _best(overall: ScoredStatement, *by_aspect: ScoredStatement) -> ScoredStatement:
-    """The view of a statement that flatters it most; under the whole question it still serves its best aspect."""
-    served = max(by_aspect, key=lambda judged: judged.worth, default=overall)
+    """Return the highest-scoring view of a statement, with its best aspect."""
+    served = max(by_aspect, key=lambda scored: scored.worth, default=overall)
     return served if served.worth > overall.worth else replace(overall, aspect=served.aspect)
 
 
 def _repeats(statement: Statement, known: Iterable[frozenset[str]]) -> bool:
-    stems = statement.distinct
+    stems = statement.stem_set
     return any(len(stems & sentence) >= REPEATS * len(stems) for sentence in known)

@@ -11,7 +11,7 @@ from typing import Final
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion
 from marchwarden.core.notebook import Claim, Finding, Notebook, Plan, Query, Reading
 from marchwarden.core.passages import Passage
-from marchwarden.evidence.text_leads import MOST_DISCOVERIES, discoveries
+from marchwarden.evidence.leads import MOST_DISCOVERIES, discover_in_text
 from marchwarden.minds.llm.fencing import ADDRESS
 from marchwarden.minds.llm.schema import (
     ClaimShape,
@@ -85,7 +85,7 @@ def parse_reading(
     shown = {passage.id: passage for passage in passages}
     findings = tuple(_findings(shape.findings, notebook, shown.keys()))
     mattering = {finding.evidence.partition(".")[0] for finding in findings if finding.relevance >= MIN_LEAD_RELEVANCE}
-    pointed_at = discoveries(notebook, [passage for name, passage in shown.items() if name in mattering])
+    pointed_at = discover_in_text(notebook, [passage for name, passage in shown.items() if name in mattering])
     proposed = tuple(_discoveries(shape.discoveries, notebook, cleaner))
     most = max(MOST_DISCOVERIES - len(notebook.discoveries), 0)
     return Reading(

@@ -13,7 +13,7 @@ from marchwarden.contract import MAX_CONTEXT, MAX_QUESTION
 from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Claim, Finding, Notebook
 from marchwarden.core.passages import Passage
-from marchwarden.evidence.ranking.reading_list import uncovered
+from marchwarden.evidence.ranking.reading_list import uncovered_aspects
 from marchwarden.minds.llm.fencing import ShownSentence, all_sentences, fence, fence_sentences, neutralize
 from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
@@ -145,7 +145,7 @@ def _guide(notebook: Notebook) -> str:
 
 
 def _aspects(notebook: Notebook) -> str:
-    still_open = uncovered(notebook)
+    still_open = uncovered_aspects(notebook)
     lines = [
         f"{number}. {one_line(aspect)}{' (open)' if aspect in still_open else ''}"
         for number, aspect in enumerate(notebook.aspects, 1)

@@ -12,7 +12,7 @@ from typing import Final
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.core.notebook import Claim, Conflict, Excerpt, Notebook
-from marchwarden.evidence.conflicts import ConflictDetector, Witness
+from marchwarden.evidence.conflicts import ComparedText, ConflictDetector
 from marchwarden.evidence.grounding import unsupported
 from marchwarden.minds.llm.parse import TextCleaner
 from marchwarden.minds.llm.schema import ConflictShape
@@ -77,7 +77,7 @@ class Support:
         known = {frozenset({conflict.one, conflict.other}) for conflict in reported}
         disagreements = ConflictDetector(self._stems)
         for one, other in combinations(dict.fromkeys(evidence[:COMPARED]), 2):
-            found = disagreements.between(self._compared_text(one), self._compared_text(other))
+            found = disagreements.compare(self._compared_text(one), self._compared_text(other))
             if found and found.stance != "different_scope" and frozenset({one, other}) not in known:
                 yield Conflict(found.topic, found.kind, one, other, found.stance)
 
@@ -118,10 +118,10 @@ class Support:
     def _same_document(self, one: str, other: str) -> bool:
         return self._notebook.document_of(one) is self._notebook.document_of(other)
 
-    def _compared_text(self, evidence: str) -> Witness:
+    def _compared_text(self, evidence: str) -> ComparedText:
         excerpt = self._notebook.excerpt(evidence)
         document = excerpt.document
-        return Witness(excerpt.verbatim, document.locator, document.title, document.published)
+        return ComparedText(excerpt.verbatim, document.locator, document.title, document.published)
 
 
 def gaps_for_withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap, ...]:

@@ -1,7 +1,7 @@
 import pytest
 
-from marchwarden.minds.extractive.study_aims import asks_for_aims, poses
-from tests.minds.extractive.notebooks import concluded, notebook_of
+from marchwarden.minds.extractive.sentence_roles import asks_for_aims, poses_question
+from tests.minds.extractive.notebooks import conclude, notebook_of
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from tests.minds.extractive.notebooks import concluded, notebook_of
         "Whether remission occurs by itself is therefore largely unknown.",
     ],
 )
-def test_who_says_what_is_to_be_found_out_poses_a_question(text: str) -> None:
-    assert poses(text)
+def test_aims_and_open_issues_pose_a_question(text: str) -> None:
+    assert poses_question(text)
 
 
 @pytest.mark.parametrize(
@@ -35,19 +35,19 @@ def test_who_says_what_is_to_be_found_out_poses_a_question(text: str) -> None:
         "He went to Vienna to study music.",
     ],
 )
-def test_who_says_what_was_found_or_speaks_of_no_inquiry_poses_none(text: str) -> None:
-    assert not poses(text)
+def test_results_and_other_sentences_do_not_pose_a_question(text: str) -> None:
+    assert not poses_question(text)
 
 
-def test_an_aim_may_be_what_is_asked_for() -> None:
+def test_questions_about_aims_are_recognised() -> None:
     assert asks_for_aims("What was the objective of the study?")
     assert asks_for_aims("What did the researchers investigate?")
     assert not asks_for_aims("Is there a discrepancy in the assessment of patients?")
 
 
-async def test_to_do_something_is_no_question_to_who_asks_how_it_is_done() -> None:
+async def test_instructions_answer_how_to_questions() -> None:
     text = "To test the ferry, ring its bell twice. The ferry was tested by the crew."
-    (first, *_) = (await concluded(notebook_of("How do I test the ferry?", text))).claims
+    (first, *_) = (await conclude(notebook_of("How do I test the ferry?", text))).claims
     assert first.text == "To test the ferry, ring its bell twice."
-    (first, *_) = (await concluded(notebook_of("Did they test the ferry?", text))).claims
+    (first, *_) = (await conclude(notebook_of("Did they test the ferry?", text))).claims
     assert first.text == "The ferry was tested by the crew."

@@ -1,14 +1,14 @@
-"""Relations: what stands for what, and questions that lead through one to another."""
+"""Related words, and questions that need a second document."""
 
 import pytest
 
-from marchwarden.minds.extractive.synonyms import goes_through_another, related
+from marchwarden.minds.extractive.multi_hop import asks_two_relations, related_words
 from marchwarden.text.words import WordStemmer
 
 
-def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
+def test_husband_is_related_to_married() -> None:
     stems = WordStemmer()
-    assert "marri" in related(stems.content_stems("the husband of Ann Lee"), stems)["husband"]
+    assert "marri" in related_words(stems.content_stems("the husband of Ann Lee"), stems)["husband"]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,6 @@ def test_who_asks_for_a_husband_reads_of_a_marriage() -> None:
         ("What birthplace had Ann, where was she born?", False),
     ],
 )
-def test_a_question_for_two_relations_goes_through_another(question: str, through: bool) -> None:
+def test_questions_that_chain_two_relations_are_detected(question: str, through: bool) -> None:
     stems = WordStemmer()
-    assert goes_through_another(stems.content_stems(question), stems) is through
+    assert asks_two_relations(stems.content_stems(question), stems) is through

@@ -1,0 +1,46 @@
+"""Citation markers: `[n]` in an answer refers to its n-th citation, counted from 1.
+
+Markers are part of the contract. `grounding` writes them; reports, audit, evaluation and the browser page read them.
+"""
+
+import re
+from typing import Final
+
+from marchwarden.text.sanitize import printable
+
+MARKER_PATTERN: Final = r"\[\d{1,6}\]"
+MARKER: Final = re.compile(r"\[(\d{1,6})\]")
+"""A marker that can refer to a citation. Longer numbers are ordinary text."""
+ANY_MARKER: Final = re.compile(r"\[(\d+)\]")
+"""Everything a reader could mistake for a marker, however long its number."""
+ESCAPED_MARKER: Final = re.compile(r"\\\[(\d{1,6})\\\]")
+"""A marker in escaped Markdown."""
+COMPARISON: Final = re.compile(r"(?P<what>[^\n]{1,600}): compare \[(?P<one>\d{1,6})\] with \[(?P<other>\d{1,6})\]\.")
+"""The paragraph that `comparison` writes."""
+
+_WITH_BRACKETS: Final = re.compile(f"({MARKER_PATTERN})")
+_LONGEST_NUMBER: Final = 20
+
+
+def marker(number: int) -> str:
+    return f"[{number}]"
+
+
+def comparison(what: str, one: int, other: int) -> str:
+    """A paragraph that names two citations to compare."""
+    return f"{what}: compare {marker(one)} with {marker(other)}."
+
+
+def marker_numbers(text: str) -> list[int]:
+    """The numbers of all markers in order. Numbers too long for any citation are shortened, so `int` accepts them."""
+    return [int(number[:_LONGEST_NUMBER]) for number in ANY_MARKER.findall(text)]
+
+
+def split_at_markers(text: str) -> list[str]:
+    """The text in parts. Every second part is a marker with its brackets."""
+    return _WITH_BRACKETS.split(text)
+
+
+def without_markers(text: str) -> str:
+    """One line of printable text in which `[7]` becomes `(7)`, so that it cannot be mistaken for a marker."""
+    return ANY_MARKER.sub(r"(\1)", " ".join(printable(text).split()))
