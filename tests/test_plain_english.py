@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -89,6 +90,7 @@ def help_texts(command: click.Command, path: str = "marchwarden") -> Iterator[st
             yield from help_texts(found, f"{path} {name}")
 
 
+@cache
 def texts() -> dict[str, str]:
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
     static = [path for path in (ROOT / "src").rglob("*") if path.suffix in {".js", ".css", ".toml"}]

@@ -26,7 +26,7 @@ class Source(Protocol):
         """What the trace needs to rebuild this source. Plain JSON without secrets."""
         ...
 
-    async def ready(self, tell: StatusCallback) -> None:
+    async def ready(self, report: StatusCallback) -> None:
         """Prepare for the first search, for example by indexing. The time is not charged to the run."""
         ...
 

@@ -34,7 +34,7 @@ def a_home(folder: Path, **more: str) -> Settings:
 
 
 async def looked(record: RunRecord, settings: Settings, beside: Path) -> Sequence[SourceCheck]:
-    return await recheck_sources(record, SourceResolver(record.opening, settings, beside))
+    return await recheck_sources(record, SourceResolver(record.header, settings, beside))
 
 
 def a_database(at: Path) -> Path:

@@ -48,7 +48,7 @@ def test_another_key_or_place_has_another_teller(tmp_path):
 def test_a_folder_that_others_can_enter_is_not_used():
     with TemporaryDirectory() as short:
         (Path(short) / f"marchwarden-{os.getuid()}").mkdir(mode=0o755)
-        with pytest.raises(StorageError, match="alone"):
+        with pytest.raises(StorageError, match="accessed by other users"):
             socket_path({"XDG_RUNTIME_DIR": short}, "place")
 
 

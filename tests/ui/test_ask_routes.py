@@ -59,7 +59,7 @@ async def test_depth_budget_and_context_reach_the_researcher(tmp_path):
     async with open_page(make_dependencies(tmp_path)) as page:
         job = await page.ask(depth="shallow", budget="2,000", context="It is a bridge.", source_filter=".gov")
         run = await page.wait_for_answer(job)
-        request = Store(tmp_path).reread(run.rpartition("/")[2]).opening.request
+        request = Store(tmp_path).reread(run.rpartition("/")[2]).header.request
         assert (request.depth, request.context) == ("shallow", "It is a bridge.")
         assert (request.limits().token_budget, request.limits().domains) == (2000, (".gov",))
         again = await page.get(f"/?again={run.rpartition('/')[2]}")

@@ -45,8 +45,8 @@ class MemorySource:
     def settings(self) -> Mapping[str, object]:
         return {"documents": len(self.documents)}
 
-    async def ready(self, tell: StatusCallback) -> None:
-        await tell(f"{len(self.documents)} documents are here")
+    async def ready(self, report: StatusCallback) -> None:
+        await report(f"{len(self.documents)} documents are here")
 
     def guide(self) -> str:
         return ""

@@ -38,7 +38,7 @@ class OfflineSource:
     name: str
     settings: Mapping[str, object]
 
-    async def ready(self, tell: StatusCallback) -> None:
+    async def ready(self, report: StatusCallback) -> None:
         """Do nothing."""
 
     def guide(self) -> str:
@@ -82,7 +82,7 @@ def rebuild_offline(store: Store, opening: RunHeader, mind: Mind, extractive: Mi
 async def rerun(store: Store, trace_id: str, extractive: Mind, rebuild: Rebuild = rebuild_offline) -> Rerun:
     """Run it again. The extractive mind is executed again; a model's recorded outputs are reused."""
     recorded = store.reread(trace_id)
-    before, opening = recorded.result, recorded.opening
+    before, opening = recorded.result, recorded.header
     if before is None:
         raise MalformedTrace(f"trace {trace_id} is incomplete; finish it with `marchwarden resume {trace_id}`")
     rethink = opening.model_id == extractive.model_id

@@ -36,7 +36,7 @@ def fork_run(
     from marchwarden.cli.selection import rebuild_from_trace
 
     trace_dir = Path(store.place)
-    researcher = rebuild_from_trace(store.reread(trace_id).opening, settings, trace_dir, mind)
+    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, trace_dir, mind)
     result = run_with_progress(lambda sink: researcher.fork(trace_id, step, progress=sink))
     return print_result(result, settings, trace_dir, as_json=as_json)
 

@@ -37,7 +37,7 @@ class Origin:
 class SourceResolver:
     """The sources of one run, each built once. `scratch` is an empty folder that exists as long as they do."""
 
-    opening: "RunHeader"
+    header: "RunHeader"
     settings: "Settings"
     scratch: Path
     _built: dict[str, "Source"] = field(default_factory=dict)
@@ -56,14 +56,14 @@ class SourceResolver:
 
     def _candidates(self, citation: "Citation") -> Iterator[Origin]:
         """Yield the members of a PI that found it, then a kind that reads such locators, whoever cited them."""
-        if self.opening.source != "pi":
-            yield Origin(self.opening.researcher, self.opening.settings)
+        if self.header.source != "pi":
+            yield Origin(self.header.researcher, self.header.settings)
             return
         from marchwarden.orchestrator.external import REGISTERED
         from marchwarden.orchestrator.offline import recorded_members
 
         names = (citation.researcher or "").split(", ")
-        for member in recorded_members(self.opening.settings):
+        for member in recorded_members(self.header.settings):
             if member.name in names and member.settings.get("kind") != REGISTERED:
                 yield Origin(*member_source(member.settings))
         if kind := _kind_for(citation.locator):

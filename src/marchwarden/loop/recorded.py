@@ -91,7 +91,7 @@ class RecordedResearcher(ABC):
         self, trace_id: str, before_step: int, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
         """Continue another run from a step as a new run, with this researcher's mind."""
-        header = self.header(self.store.reread(trace_id).opening.request)
+        header = self.header(self.store.reread(trace_id).header.request)
         return await self._run(self.store.fork(trace_id, before_step, header), progress)
 
     async def _finish(self, record: RunRecord, progress: ProgressSink) -> ResearchResult:
@@ -101,7 +101,7 @@ class RecordedResearcher(ABC):
         return await self._run(record, progress)
 
     async def _run(self, record: RunRecord, progress: ProgressSink) -> ResearchResult:
-        header = record.opening
+        header = record.header
         request = header.request
 
         async def work() -> ResearchResult:

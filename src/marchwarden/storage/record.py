@@ -115,7 +115,7 @@ class RunRecord:
         return not (self._journal and self._journal.refused)
 
     @property
-    def opening(self) -> RunHeader:
+    def header(self) -> RunHeader:
         return RunHeader.from_trace([entry for entry in self._known.values() if entry.action == "start"], self.trace_id)
 
     @property

@@ -22,8 +22,8 @@ class FeedSource:
     def settings(self) -> Mapping[str, object]:
         return {"feeds": list(self._feeds)}
 
-    async def ready(self, tell: StatusCallback) -> None:
-        await tell(f"reading {len(self._feeds)} feeds")
+    async def ready(self, report: StatusCallback) -> None:
+        await report(f"reading {len(self._feeds)} feeds")
 
     def guide(self) -> str:
         return ""

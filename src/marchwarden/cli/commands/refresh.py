@@ -57,4 +57,4 @@ def check_sources(settings: "Settings", store: "Store", trace_id: str) -> "tuple
 
     record = store.reread(trace_id)
     with TemporaryDirectory() as scratch:
-        return anyio.run(recheck_sources, record, SourceResolver(record.opening, settings, Path(scratch)))
+        return anyio.run(recheck_sources, record, SourceResolver(record.header, settings, Path(scratch)))

@@ -30,6 +30,6 @@ def resume(
     """
     store = options.open_store(settings, trace_dir)
     folder = trace_dir or settings.trace_dir
-    researcher = rebuild_from_trace(store.reread(trace_id).opening, settings, folder, mind)
+    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, folder, mind)
     result = run_with_progress(lambda sink: researcher.resume(trace_id, progress=sink))
     return print_result(result, settings, folder, as_json=as_json, verbose=verbose)

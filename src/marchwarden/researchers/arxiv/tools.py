@@ -65,10 +65,10 @@ class ArxivSource:
     def settings(self) -> Mapping[str, object]:
         return {"api": self._endpoints.api, "pages": self._endpoints.pages}
 
-    async def ready(self, tell: StatusCallback) -> None:
+    async def ready(self, report: StatusCallback) -> None:
         self._notices.clear()
         await to_thread.run_sync(self._full_text.warm)
-        await tell("Searching arXiv and the local library")
+        await report("Searching arXiv and the local library")
 
     def guide(self) -> str:
         return (

@@ -38,8 +38,8 @@ class WebSource:
     def settings(self) -> Mapping[str, object]:
         return {"provider": self._provider.name, **self._provider.settings}
 
-    async def ready(self, tell: StatusCallback) -> None:
-        await tell(f"Searching the web with {self._provider.name}")
+    async def ready(self, report: StatusCallback) -> None:
+        await report(f"Searching the web with {self._provider.name}")
         await to_thread.run_sync(self._extractor.warm)
 
     def guide(self) -> str:
