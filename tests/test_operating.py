@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marchwarden.cli.commands.worker import worker
-from tests.temporal.engine import ROOT
+from tests.temporal.temporal_server import ROOT
 
 yaml = pytest.importorskip("yaml", reason="nothing to read YAML with: pip install pyyaml")
 

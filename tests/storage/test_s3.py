@@ -25,7 +25,7 @@ from marchwarden.settings import Settings
 from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
 from tests.investigating import QUESTION, an_investigator
-from tests.temporal.engine import answers, free_port
+from tests.temporal.temporal_server import accepts_connections, free_port
 from tests.world.memory import MemorySource
 
 obstore = pytest.importorskip("obstore", reason="no object store client: pip install 'marchwarden[s3]'")
@@ -42,7 +42,7 @@ def service() -> Iterator[Mapping[str, str]]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(600):
-            if answers(port):
+            if accepts_connections(port):
                 break
             try:
                 process.wait(0.1)

@@ -1,13 +1,13 @@
-"""One Temporal server for all tests of a process: started where the first of them asks for it."""
+"""Fixture: one Temporal server per test process, started when the first test needs it."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.temporal.engine import Server, running
+from tests.temporal.temporal_server import TemporalServer, run_server
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("engine")) as started:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    with run_server(tmp_path_factory.mktemp("temporal")) as started:
         yield started

@@ -1,9 +1,9 @@
-"""Questions to the world, as many as are wanted, no two alike, each with little to read."""
+"""Distinct questions for the test world, each with few sources."""
 
 import json
 from pathlib import Path
 
-ASKED = (
+QUESTIONS = (
     "How long is the main span of the Alder Bridge?",
     "When was the Alder Bridge opened to traffic?",
     "Who designed the Alder Bridge?",
@@ -17,10 +17,10 @@ LIMITS = {"max_iterations": 1, "max_sources": 2, "token_budget": 12_000}
 
 
 def question(number: int) -> str:
-    return f"{ASKED[number % len(ASKED)]} (inquiry {number})"
+    return f"{QUESTIONS[number % len(QUESTIONS)]} (inquiry {number})"
 
 
-def written(path: Path, many: int) -> Path:
-    lines = [json.dumps({"id": at, "question": question(at), "constraints": LIMITS}) for at in range(many)]
+def write_questions(path: Path, count: int) -> Path:
+    lines = [json.dumps({"id": at, "question": question(at), "constraints": LIMITS}) for at in range(count)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

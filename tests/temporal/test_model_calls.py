@@ -1,4 +1,4 @@
-"""A run's calls to its model: each made once, whoever dies in between; what is lost is paid for."""
+"""Model calls of a run: each is made once, even if workers or the proxy die. Lost calls count as billed."""
 
 import os
 import time
@@ -18,12 +18,12 @@ from marchwarden.temporal.model_proxy import ModelProxy
 
 REQUEST = Request("be brief", "what is a bridge?", "Plan", {})
 ANSWER = ModelOutcome(Completion("a road over water", usage=Usage(10, 5)))
-NOBODY = 2**22 + 1
-"""No process has a number beyond what the system allows."""
+NO_PROCESS = 2**22 + 1
+"""Larger than any process id that the system allows."""
 
 
-class Free:
-    """Nobody has to be asked."""
+class NoLimit:
+    """Permits every call."""
 
     @asynccontextmanager
     async def permit(self, call: ModelCall) -> AsyncIterator[Callable[[ModelOutcome], None]]:
@@ -31,68 +31,68 @@ class Free:
 
 
 @dataclass
-class Telephone:
-    """Makes calls like a teller, and may die with one: before it is sent, or after."""
+class FakeProxy:
+    """Makes calls like the model proxy. It can hang before a call is sent, after it, or after the answer is stored."""
 
     notes: FolderNotes
     pid: int = field(default_factory=os.getpid)
-    dies: str = ""
+    hangs: str = ""
     made: list[str] = field(default_factory=list)
 
     async def process(self) -> int:
         return self.pid
 
     async def call(self, call: ModelCall) -> ModelOutcome | None:
-        if self.dies == "before":
+        if self.hangs == "before":
             await anyio.sleep_forever()
         self.notes.write(f"{call.slot}/sent", b"")
         self.made.append(call.slot)
-        if self.dies == "after":
+        if self.hangs == "after":
             await anyio.sleep_forever()
         self.notes.write(f"{call.slot}/answered", OUTCOME.dump_json(ANSWER))
-        if self.dies == "answered":
+        if self.hangs == "answered":
             await anyio.sleep_forever()
         return ANSWER
 
 
-def a_model(telephone: Telephone, notes: FolderNotes) -> StoredModel:
-    return StoredModel(UnavailableModel("world", "never asked"), "a-run", telephone, notes, time.time, Free())
+def make_model(proxy: FakeProxy, notes: FolderNotes) -> StoredModel:
+    return StoredModel(UnavailableModel("world", "never asked"), "a-run", proxy, notes, time.time, NoLimit())
 
 
-async def cut_off(model: StoredModel) -> None:
+async def complete_and_abandon(model: StoredModel) -> None:
     with anyio.move_on_after(0.2):
         await model.complete(REQUEST, 100, 5.0)
 
 
-async def test_an_answer_that_came_after_its_worker_had_died_is_found_and_not_asked_for_again(tmp_path):
+async def test_an_answer_stored_after_its_worker_died_is_reused(tmp_path):
     notes = FolderNotes(tmp_path)
-    await cut_off(a_model(Telephone(notes, NOBODY, dies="answered"), notes))
-    second = Telephone(notes)
-    said = await a_model(second, notes).complete(REQUEST, 100, 5.0)
-    assert said == ANSWER.completion
+    await complete_and_abandon(make_model(FakeProxy(notes, NO_PROCESS, hangs="answered"), notes))
+    second = FakeProxy(notes)
+    completion = await make_model(second, notes).complete(REQUEST, 100, 5.0)
+    assert completion == ANSWER.completion
     assert second.made == []
 
 
-async def test_an_answer_on_its_way_is_waited_for(tmp_path):
+async def test_a_pending_answer_is_awaited(tmp_path):
     notes = FolderNotes(tmp_path)
-    first = Telephone(notes, dies="after")
-    await cut_off(a_model(first, notes))
-    second = Telephone(notes)
+    first = FakeProxy(notes, hangs="after")
+    await complete_and_abandon(make_model(first, notes))
+    second = FakeProxy(notes)
 
     async def arrive() -> None:
         notes.write(f"{first.made[0]}/answered", OUTCOME.dump_json(ANSWER))
 
     async with anyio.create_task_group() as group:
         group.start_soon(arrive)
-        said = await a_model(second, notes).complete(REQUEST, 100, 5.0)
-    assert (said, second.made) == (ANSWER.completion, [])
+        completion = await make_model(second, notes).complete(REQUEST, 100, 5.0)
+    assert (completion, second.made) == (ANSWER.completion, [])
 
 
-async def test_a_call_whose_teller_died_with_it_counts_as_billed_and_may_be_made_again(tmp_path):
+async def test_a_call_lost_with_its_proxy_counts_as_billed_and_can_be_retried(tmp_path):
     notes = FolderNotes(tmp_path)
-    await cut_off(a_model(Telephone(notes, NOBODY, dies="after"), notes))
-    second = Telephone(notes)
-    model = a_model(second, notes)
+    await complete_and_abandon(make_model(FakeProxy(notes, NO_PROCESS, hangs="after"), notes))
+    second = FakeProxy(notes)
+    model = make_model(second, notes)
     with pytest.raises(ModelFailed) as lost:
         await model.complete(REQUEST, 100, 5.0)
     assert (lost.value.billed, lost.value.retry) == (True, True)
@@ -100,15 +100,15 @@ async def test_a_call_whose_teller_died_with_it_counts_as_billed_and_may_be_made
     assert len(second.made) == 1
 
 
-async def test_a_call_that_was_never_sent_costs_nothing(tmp_path):
+async def test_a_call_that_was_never_sent_is_not_billed(tmp_path):
     notes = FolderNotes(tmp_path)
-    await cut_off(a_model(Telephone(notes, NOBODY, dies="before"), notes))
-    second = Telephone(notes)
-    assert await a_model(second, notes).complete(REQUEST, 100, 5.0) == ANSWER.completion
+    await complete_and_abandon(make_model(FakeProxy(notes, NO_PROCESS, hangs="before"), notes))
+    second = FakeProxy(notes)
+    assert await make_model(second, notes).complete(REQUEST, 100, 5.0) == ANSWER.completion
     assert len(second.made) == 1
 
 
-async def test_a_teller_keeps_what_a_model_said_and_that_it_failed(tmp_path: Path):
+async def test_the_proxy_stores_answers_and_failures(tmp_path: Path):
     notes = FolderNotes(tmp_path)
     outcome = await ModelProxy({}, notes).handle(ModelCall("calls/a-run/x-1", "anthropic:claude", REQUEST, 100, 5.0))
     assert outcome.failure is not None

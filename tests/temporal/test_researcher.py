@@ -1,4 +1,4 @@
-"""The same researchers and the same PI behind the engine: the same answers, each run once, and runs to look after."""
+"""Researchers on Temporal answer as in this process. Their runs can be listed, cancelled and retried."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,75 +17,75 @@ from tests.investigating import QUESTION, an_investigator
 from tests.orchestrator.researchers import Reply, a_pi, holds, scripted
 from tests.world.memory import BRIDGE, COOKING, FERRIS, MemorySource
 
-pytest.importorskip("temporalio", reason="the client of Temporal is not installed: pip install 'marchwarden[temporal]'")
+pytest.importorskip("temporalio", reason="the Temporal client is not installed: pip install 'marchwarden[temporal]'")
 
 from marchwarden.temporal.connection import RunFailed
 from marchwarden.temporal.runs import cancel, retry, run, runs
-from tests.temporal.crew import Crew
+from tests.temporal.in_process_worker import InProcessWorker
 
 REQUEST = ResearchRequest(question=QUESTION)
 
 
-def shelves() -> Mapping[str, MemorySource]:
+def sources() -> Mapping[str, MemorySource]:
     return {"bridges": MemorySource((BRIDGE, COOKING)), "people": MemorySource((FERRIS,))}
 
 
 @dataclass
-class Slow(MemorySource):
-    """Fetches nothing while it sleeps."""
+class HangingSource(MemorySource):
+    """Its fetches hang while `hangs` is set."""
 
-    sleeps: bool = True
+    hangs: bool = True
     began: anyio.Event = field(default_factory=anyio.Event)
 
     async def fetch(self, hit: Hit) -> Document:
         self.began.set()
-        if self.sleeps:
+        if self.hangs:
             await anyio.sleep_forever()
         return await super().fetch(hit)
 
 
-def alike(one: ResearchResult, other: ResearchResult) -> set[str]:
-    """What differs beside the ids of the runs."""
+def different_fields(one: ResearchResult, other: ResearchResult) -> set[str]:
+    """Return the fields that differ, without those that hold run ids."""
     return {*differences(one, other)} - {"trace_id", "dispatches"}
 
 
-async def test_a_researcher_answers_through_the_engine_as_it_does_here(tmp_path, server):
-    here = await an_investigator(tmp_path / "here").research(QUESTION)
+async def test_a_researcher_on_temporal_gives_the_same_answer_as_in_process(tmp_path, server):
+    local = await an_investigator(tmp_path / "here").research(QUESTION)
     trace_id = str(uuid4())
     source = MemorySource()
-    async with Crew(tmp_path / "fleet", {"library": source}).at_work(server) as fleet:
-        there = await fleet.run_request(REQUEST, trace_id)
-        asked = len(source.calls)
+    async with InProcessWorker(tmp_path / "fleet", {"library": source}).running(server) as fleet:
+        remote = await fleet.run_request(REQUEST, trace_id)
+        calls = len(source.calls)
         again = await fleet.run_request(REQUEST, trace_id)
-    assert alike(here, there) == set()
-    assert there.trace_id == trace_id
-    assert again == there
-    assert len(source.calls) == asked, "asking again under the same id finds the run there is"
+    assert different_fields(local, remote) == set()
+    assert remote.trace_id == trace_id
+    assert again == remote
+    assert len(source.calls) == calls, "the same trace id must return the existing run"
     assert all(check.proved for check in verify(Store(tmp_path / "fleet"), trace_id))
 
 
-async def test_a_pi_answers_through_the_engine_as_it_does_here(tmp_path, server):
-    team = {name: an_investigator(tmp_path / "here", source=each) for name, each in shelves().items()}
-    here = await a_pi(tmp_path / "here", team).research(QUESTION)
-    async with Crew(tmp_path / "fleet", shelves()).at_work(server) as fleet:
-        there = await fleet.research(QUESTION)
-    assert alike(here, there) == set()
-    assert [each.researcher for each in there.dispatches] == [each.researcher for each in here.dispatches]
-    assert all(each.trace_id for each in there.dispatches)
-    assert await holds(tmp_path / "fleet", there)
+async def test_a_pi_on_temporal_gives_the_same_answer_as_in_process(tmp_path, server):
+    team = {name: an_investigator(tmp_path / "here", source=each) for name, each in sources().items()}
+    local = await a_pi(tmp_path / "here", team).research(QUESTION)
+    async with InProcessWorker(tmp_path / "fleet", sources()).running(server) as fleet:
+        remote = await fleet.research(QUESTION)
+    assert different_fields(local, remote) == set()
+    assert [each.researcher for each in remote.dispatches] == [each.researcher for each in local.dispatches]
+    assert all(each.trace_id for each in remote.dispatches)
+    assert await holds(tmp_path / "fleet", remote)
 
 
-async def test_a_stranger_that_dies_is_a_gap_in_the_fleet_too(tmp_path, server):
-    dead = scripted(Reply(error=InvalidInput("not for me"), steps=()))
-    async with Crew(tmp_path, shelves(), {"dead": dead}).at_work(server) as fleet:
+async def test_a_failing_third_party_researcher_is_recorded_and_the_others_answer(tmp_path, server):
+    failing = scripted(Reply(error=InvalidInput("not for me"), steps=()))
+    async with InProcessWorker(tmp_path, sources(), {"failing": failing}).running(server) as fleet:
         found = await fleet.research(QUESTION, constraints=ResearchConstraints(max_iterations=1))
-    (told,) = [each for each in found.dispatches if each.researcher == "dead"]
-    assert "not for me" in told.outcome
+    (dispatch,) = [each for each in found.dispatches if each.researcher == "failing"]
+    assert "not for me" in dispatch.outcome
     assert found.citations
 
 
-async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server):
-    source = Slow()
+async def test_a_run_can_be_listed_cancelled_and_retried(tmp_path, server):
+    source = HangingSource()
     trace_id = str(uuid4())
     failed: list[str] = []
 
@@ -95,7 +95,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
         except RunFailed as error:
             failed.append(str(error))
 
-    async with Crew(tmp_path, {"library": source}).at_work(server) as fleet:
+    async with InProcessWorker(tmp_path, {"library": source}).running(server) as fleet:
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
             await source.began.wait()
@@ -105,7 +105,7 @@ async def test_a_run_can_be_listed_cancelled_and_taken_up_again(tmp_path, server
         assert "runs retry" in failed[0]
         assert (await run(fleet.client, trace_id)).state == "canceled"
         searched = [call for call in source.calls if call.startswith("search")]
-        source.sleeps = False
+        source.hangs = False
         await retry(fleet.client, trace_id)
         result = await fleet.run_request(REQUEST, trace_id)
         assert result.citations

@@ -1,4 +1,4 @@
-"""A worker in this process over memory sources: the engine is real, the researchers are small."""
+"""A worker in this process with in-memory sources, on a real Temporal server."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,42 +17,42 @@ from marchwarden.temporal.messages import PI, FleetMember
 from marchwarden.temporal.researcher import TemporalResearcher
 from marchwarden.temporal.worker import TemporalWorker
 from tests.investigating import an_investigator
-from tests.temporal.engine import Server
+from tests.temporal.temporal_server import TemporalServer
 from tests.world.memory import MemorySource
 
 
 @dataclass
-class Crew:
-    """Everybody a worker can build, by kind."""
+class InProcessWorker:
+    """Researchers by kind, and the worker that runs them."""
 
     folder: Path
     sources: Mapping[str, MemorySource]
-    extra: Mapping[str, Researcher] = field(default_factory=dict)
+    others: Mapping[str, Researcher] = field(default_factory=dict)
 
     def build(self, member: FleetMember, mind: Mind) -> Researcher:
-        if member.kind in self.extra:
-            return self.extra[member.kind]
+        if member.kind in self.others:
+            return self.others[member.kind]
         return an_investigator(self.folder, source=self.sources[member.kind])
 
-    def think(self, spec: str | None, trace_id: str) -> Mind:
+    def select_mind(self, spec: str | None, trace_id: str) -> Mind:
         return ExtractiveMind()
 
     def members(self) -> list[FleetMember]:
-        return [FleetMember(name, name, f"the shelf {name}") for name in (*self.sources, *self.extra)]
+        return [FleetMember(name, name, f"the source {name}") for name in (*self.sources, *self.others)]
 
     @asynccontextmanager
-    async def at_work(self, server: Server) -> AsyncIterator[TemporalResearcher]:
+    async def running(self, server: TemporalServer) -> AsyncIterator[TemporalResearcher]:
         client = await TemporalConnection.from_environ(server.address, {}).connect()
-        duties = Activities(self.build, self.think, ExtractiveMind(), Store(self.folder))
-        service = TemporalWorker([PI, *self.sources, *self.extra], duties)
+        activities = Activities(self.build, self.select_mind, ExtractiveMind(), Store(self.folder))
+        worker = TemporalWorker([PI, *self.sources, *self.others], activities)
         stop = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(service.serve, client, stop.wait)
+            group.start_soon(worker.serve, client, stop.wait)
             try:
                 yield TemporalResearcher(client, self.members())
             finally:
                 stop.set()
 
 
-async def client_of(server: Server) -> Client:
+async def connect(server: TemporalServer) -> Client:
     return await TemporalConnection.from_environ(server.address, {}).connect()
