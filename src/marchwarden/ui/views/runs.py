@@ -60,7 +60,7 @@ def run_facts(run: RunSummary) -> Markup:
 
 def asked_researchers(run: RunSummary) -> str:
     """Return the researcher of a run; for a PI the researchers it asked, such as `files + database`."""
-    names = dict.fromkeys(errand.researcher for errand in run.errands)
+    names = dict.fromkeys(dispatch.researcher for dispatch in run.errands)
     return one_line(" + ".join(names) or run.researcher, 60)
 
 
