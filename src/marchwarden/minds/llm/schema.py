@@ -21,6 +21,7 @@ JsonSchema = dict[str, JsonValue]
 
 MOST_ITEMS: Final = 6
 LONGEST_TEXT: Final = 300
+DEFAULT_KIND: Final = "web"
 
 _NOT_FOR_PROVIDERS: Final = frozenset({"title", "default"})
 
@@ -29,7 +30,8 @@ class _InstalledKinds:
     """Restricts a text to the installed kinds of researcher, in answers and in the published schema."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler(Literal[installed_kinds()])
+        # The default is first, because small models prefer the first value.
+        return handler(Literal[DEFAULT_KIND, *installed_kinds()])
 
 
 ResearcherKind = Annotated[str, _InstalledKinds()]
@@ -61,7 +63,7 @@ class FindingShape(_Shape):
 class DiscoveryShape(_Shape):
     evidence: str = Field(description="Id of the sentence that points there.")
     type: Literal["related_research", "new_source", "contradiction"] = "related_research"
-    researcher: ResearcherKind = "web"
+    researcher: ResearcherKind = DEFAULT_KIND
     query: str = Field(description="What to look for. No address.")
     reason: str = Field(default="", description="Why, in one sentence.")
 
