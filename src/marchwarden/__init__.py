@@ -1,4 +1,4 @@
-"""Marchwarden: research agents whose every claim leads to a verbatim excerpt of something they really fetched."""
+"""Marchwarden: research agents that support every claim with a verbatim excerpt of a fetched source."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -74,7 +74,7 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is used first: importing the package alone costs nothing."""
+    """Import a name on first use, so that importing the package is fast."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, other_name = _MODULES[name].partition(":")

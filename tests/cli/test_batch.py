@@ -56,7 +56,7 @@ def test_finished_ids_are_not_asked_again_and_a_torn_line_is(run, folder, questi
     [
         ("nonsense", "line 4: not JSON"),
         ('{"question": "no id"}', "line 4: needs"),
-        ('{"id": "a", "question": "again"}', "line 4: the id 'a' is there twice"),
+        ('{"id": "a", "question": "again"}', "line 4: duplicate id 'a'"),
         ('{"id": "d", "question": ""}', "line 4: question must not be empty"),
         ('{"id": "d", "question": "q", "depth": "abyssal"}', "line 4: depth must be"),
         ('{"id": "d", "question": "q", "constraints": {"max_sources": "1"}}', "line 4: constraints.max_sources"),

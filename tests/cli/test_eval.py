@@ -53,7 +53,7 @@ def test_the_gate_is_closed_to_another_suite_of_that_name(run, tmp_path):
         (["nowhere"], "No such suite: 'nowhere'"),
         (["marches", "--gate", "--sample", "3"], "leave out --sample"),
         (["small", "--gate"], "no gate for the suite 'small'"),
-        (["small", "--researcher", "nobody"], "there is no researcher 'nobody'"),
+        (["small", "--researcher", "nobody"], "no such researcher: 'nobody'"),
         (["small", "--html", "no/where.html"], "no/where.html cannot be written"),
     ],
 )

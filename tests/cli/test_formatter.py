@@ -27,7 +27,7 @@ Gaps
       nothing says it
 
 Discoveries
-  - new_source → anyone
+  - new_source → any researcher
       q: r
 
 Open questions

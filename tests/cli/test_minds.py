@@ -28,10 +28,10 @@ def test_a_model_plans_reads_and_concludes_and_the_run_is_proved_and_repeated_wi
 
 def test_without_a_key_the_embedded_mind_serves_and_says_so(run, folder):
     done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--local", ANTHROPIC_API_KEY="")
-    assert "using extractive mode" in done.stderr
+    assert "using the built-in extractive mode" in done.stderr
     assert "extractive-v2" in done.stdout
     chosen = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--local", "--mind", "extractive")
-    assert "using extractive mode" not in chosen.stderr
+    assert "using the built-in extractive mode" not in chosen.stderr
 
 
 @pytest.mark.parametrize(

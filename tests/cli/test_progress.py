@@ -7,7 +7,7 @@ import anyio
 import pytest
 from rich.console import Console
 
-from marchwarden.cli.progress import Watcher
+from marchwarden.cli.progress import ProgressDisplay
 from marchwarden.logs.setup import set_up
 from marchwarden.protocols import Progress
 from tests.cli.in_process import restored_log
@@ -23,11 +23,11 @@ STEPS = [
 
 def drawn(steps: list[Progress], width: int = 80) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    watcher = Watcher(console)
+    display = ProgressDisplay(console)
     for step in steps:
-        watcher.last[step.researcher] = step
+        display.latest[step.researcher] = step
     with console.capture() as captured:
-        console.print(watcher.board())
+        console.print(display.table())
     return captured.get().splitlines()
 
 
@@ -56,10 +56,10 @@ def test_no_line_is_wider_than_the_terminal_whatever_is_told(width):
 
 async def test_elsewhere_each_step_is_a_quiet_line_with_what_is_left():
     told = io.StringIO()
-    watcher = Watcher(Console(file=told, width=80, highlight=False))
+    display = ProgressDisplay(Console(file=told, width=80, highlight=False))
     for step in STEPS:
-        await watcher.report(step)
-    assert watcher.trace_id == "t"
+        await display.report(step)
+    assert display.trace_id == "t"
     assert told.getvalue().splitlines()[-1] == (
         "web: reading 3 of 9 sources found (6100 of 7000 tokens left, 3 sources)"
     )
@@ -69,13 +69,13 @@ def test_where_the_log_tells_the_steps_on_stderr_they_are_not_told_twice():
     told = io.StringIO()
     with restored_log():
         set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
-        anyio.run(Watcher(Console(file=told)).report, STEPS[0])
+        anyio.run(ProgressDisplay(Console(file=told)).report, STEPS[0])
     assert told.getvalue() == ""
 
 
 def test_before_anybody_has_the_run_in_hand_there_is_nothing_to_count():
     console = Console(file=io.StringIO(), width=80)
     with console.capture() as captured:
-        anyio.run(Watcher(console).report, Progress("t", "queue", "handed to the fleet: waiting for a worker"))
+        anyio.run(ProgressDisplay(console).report, Progress("t", "queue", "handed to the fleet: waiting for a worker"))
     assert captured.get() == "handed to the fleet: waiting for a worker\n"
     assert "0 of 0" not in "".join(drawn([Progress("t", "queue", "handed to the fleet: waiting for a worker")]))

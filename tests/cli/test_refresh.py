@@ -91,10 +91,10 @@ def test_documents_and_statements_are_shown_in_eighty_columns_and_act_on_nothing
     ]
     output = io.StringIO()
     console = Console(file=output, width=80, color_system=None)
-    console.print(Group(formatter.visits(visits), formatter.statements(said)))
+    console.print(Group(formatter.source_checks(visits), formatter.statements(said)))
     assert output.getvalue() == SHOWN
     assert "Every statement is still supported" in shown(formatter.statements(said[1:2]))
-    assert shown(formatter.visits([])) == "cited documents: none\n"
+    assert shown(formatter.source_checks([])) == "cited documents: none\n"
 
 
 def shown(rendered: object) -> str:

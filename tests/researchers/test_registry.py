@@ -17,12 +17,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from marchwarden.cli.selection import SelectedResearcher
 from marchwarden.core.inputs import Inputs
 from marchwarden.core.kinds import BUILT_IN
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.researchers.registry import researcher_spec, researcher_specs
-from marchwarden.researchers.selected import SelectedResearcher
 from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec
 from marchwarden.settings import Settings
 from marchwarden.storage.store import Store
@@ -190,8 +190,8 @@ def test_the_web_form_asks_it_and_fills_its_field_in_again(machine: Machine, pag
 
 BROKEN = {
     "no-such-module": ("gone", "no_such_module:SPEC", "ModuleNotFoundError: No module named 'no_such_module'"),
-    "no-spec": ("odd", "json:dumps", "TypeError: json:dumps is no ResearcherSpec"),
-    "thief": ("files", "tests.researchers.toy_rss.spec:SPEC", "ValueError: this name is taken"),
+    "no-spec": ("odd", "json:dumps", "TypeError: json:dumps is not a ResearcherSpec"),
+    "thief": ("files", "tests.researchers.toy_rss.spec:SPEC", "ValueError: this name is already used"),
     "misnamed": ("atom", "tests.researchers.toy_rss.spec:SPEC", "its kind is 'rss', but the entry point is called"),
 }
 
@@ -201,8 +201,8 @@ def test_a_package_that_cannot_be_used_costs_one_line(machine: Machine, package:
     name, target, reason = BROKEN[package]
     install(machine.site, name, target, package)
     done = machine.run("ask", QUESTION, "--feed", "feed.xml", "--local", "--json", "--model", "extractive")
-    (line,) = [line for line in done.stderr.splitlines() if "is ignored" in line]
-    assert f"the researcher {name} of the package {package} is ignored" in line and reason in line
+    (line,) = [line for line in done.stderr.splitlines() if "skipping researcher" in line]
+    assert f"skipping researcher {name} of package {package}: " in line and reason in line
     assert "1931" in json.loads(done.stdout)["answer"]
     assert researcher_specs()["files"].package == ""
 
@@ -251,14 +251,14 @@ def test_every_folder_of_a_researcher_is_listed():
 def test_a_secret_input_never_stands_on_a_command_line():
     url = "postgresql://ann:secret@host/shop"
     selected = SelectedResearcher("database", researcher_specs()["database"], Inputs.of({"databases": [url]}))
-    assert not any("secret" in part for part in selected._command())
-    assert selected._variables({})["MARCHWARDEN_DB"] == url
+    assert not any("secret" in part for part in selected.child_command())
+    assert selected.child_variables({})["MARCHWARDEN_DB"] == url
 
 
 def test_options_that_would_not_work_are_refused():
-    with pytest.raises(ValueError, match="its option like --feed"):
+    with pytest.raises(ValueError, match="use names like feeds and --feed"):
         InputOption("feeds", "-f", "PATH", "help", "label")
     with pytest.raises(ValueError, match="holds one value"):
         InputOption("feeds", "--feed", "PATH", "help", "label", variable="FEEDS")
-    with pytest.raises(ValueError, match="small letters"):
+    with pytest.raises(ValueError, match="use lowercase letters"):
         ResearcherSpec("RSS", "", SPEC.describe, SPEC.build, SPEC.from_trace)

@@ -121,7 +121,7 @@ async def test_bills_stay_below_the_daily_limit_and_every_question_is_answered(t
     fleet = TemporalResearcher(client, [FleetMember("web", "web")])
     stop = anyio.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(TemporalWorker(["web"], pool.duties()).serve, client, stop.wait)
+        group.start_soon(TemporalWorker(["web"], pool.activities()).serve, client, stop.wait)
         results = [
             await fleet.research(question(at), constraints=ResearchConstraints.model_validate(FEW)) for at in range(2)
         ]

@@ -35,7 +35,7 @@ async def test_a_question_is_answered_and_its_report_is_shown(tmp_path):
         ({"question": "q", "budget": "999"}, "Budget: at least 1,000 tokens"),
         ({"question": "q", "budget": "9" * 5000}, "Budget: a whole number"),
         ({"question": "q", "context": "x" * 2001}, "context may have at most 2000"),
-        ({"question": "q", "folders": "/nowhere/at/all"}, "there is no folder or file &#x27;/nowhere/at/all&#x27;"),
+        ({"question": "q", "folders": "/nowhere/at/all"}, "no such file or folder: &#x27;/nowhere/at/all&#x27;"),
     ],
 )
 async def test_an_invalid_form_is_shown_again_with_its_values_and_one_message(tmp_path, form, message):

@@ -37,7 +37,7 @@ def test_the_printed_address_works_and_ctrl_c_ends_the_command_silently(tmp_path
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", address)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
         with opener.open(address, timeout=TIMEOUT_SEC) as response:
-            assert "No API key: the extractive mode is used" in response.read().decode()
+            assert "No API key: using the built-in extractive mode" in response.read().decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
                 address.partition("?")[0], timeout=TIMEOUT_SEC

@@ -54,7 +54,7 @@ def make_dependencies(
     def build_investigator(form: AskForm) -> Researcher:
         for name in form.inputs["folders"]:
             if not Path(name).exists():
-                raise InvalidInput(f"there is no folder or file {name!r}")
+                raise InvalidInput(f"no such file or folder: {name!r}")
         return an_investigator(folder, source=source)
 
     return UiDependencies(

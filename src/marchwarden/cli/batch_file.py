@@ -1,4 +1,4 @@
-"""A file of questions: read whole before any is asked, then only those that have no answer yet."""
+"""Read a file of questions and answer those that have no result yet."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,40 +19,44 @@ from marchwarden.protocols import Researcher
 
 @dataclass(frozen=True)
 class Batch:
-    """The questions still to be answered, and the file their answers are added to."""
+    """The questions without a result, and the file that results are appended to."""
 
     tasks: tuple[Task, ...]
     finished: int
-    answers: ResultsFile
+    results: ResultsFile
 
     @classmethod
-    def of(cls, questions: Path, results: Path) -> Self:
-        """Read all questions before asking any: a bad line is refused with its number, and costs nothing."""
-        tasks, answers = [*_tasks(questions)], ResultsFile(results)
-        done = answers.read()
-        waiting = tuple(task for task in tasks if str(task.id) not in done)
-        return cls(waiting, len(tasks) - len(waiting), answers)
+    def load(cls, questions: Path, results: Path) -> Self:
+        """Read all questions before asking any. Raises `InvalidInput` with the number of the first bad line."""
+        tasks, results_file = [*_tasks(questions)], ResultsFile(results)
+        answered = results_file.read()
+        unanswered = tuple(task for task in tasks if str(task.id) not in answered)
+        return cls(unanswered, len(tasks) - len(unanswered), results_file)
 
-    async def run(self, researcher: Researcher, concurrency: int, named: Callable[[Task], str] | None = None) -> None:
+    async def run(self, researcher: Researcher, concurrency: int, run_id: Callable[[Task], str] | None = None) -> None:
+        """Answer the questions, with run ids from `run_id` if given."""
         with progress_bar() as bar:
-            shown = bar.add_task("questions", total=self.finished + len(self.tasks), completed=self.finished)
-            await answer_all(researcher, self.tasks, self.answers, concurrency, lambda: bar.advance(shown), named)
+            row = bar.add_task("questions", total=self.finished + len(self.tasks), completed=self.finished)
+            await answer_all(researcher, self.tasks, self.results, concurrency, lambda: bar.advance(row), run_id)
 
     @contextmanager
-    def names(self) -> Iterator[Callable[[Task], str]]:
-        """The run of each task: the same until the batch is whole, however often it is begun."""
-        path = self.answers.path.with_name(f".{self.answers.path.name}.batch")
+    def run_ids(self) -> Iterator[Callable[[Task], str]]:
+        """Yield a function that returns the run id of a task. Ids stay the same until the batch is complete."""
+        path = self.results.path.with_name(f".{self.results.path.name}.batch")
         try:
             if not path.exists():
                 path.write_text(str(uuid4()))
             batch = UUID(path.read_text().strip())
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{path} should name this batch, and does not: {error}") from error
+            raise InvalidInput(
+                f"{path} must contain the id of this batch: {error}; delete it to start new runs"
+            ) from error
         yield lambda task: str(uuid5(batch, f"{task.id} {task.request.model_dump_json()}"))
         path.unlink(missing_ok=True)
 
 
 def progress_bar() -> Progress:
+    """Return a progress bar on stderr."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -63,7 +67,7 @@ def progress_bar() -> Progress:
 
 
 def _tasks(path: Path) -> Iterator[Task]:
-    seen = set()
+    seen_ids = set()
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -72,17 +76,17 @@ def _tasks(path: Path) -> Iterator[Task]:
         if not line.strip():
             continue
         task = _task(line, f"{path}, line {number}")
-        if str(task.id) in seen:
-            raise InvalidInput(f"{path}, line {number}: the id {task.id!r} is there twice")
-        seen.add(str(task.id))
+        if str(task.id) in seen_ids:
+            raise InvalidInput(f"{path}, line {number}: duplicate id {task.id!r}")
+        seen_ids.add(str(task.id))
         yield task
 
 
 def _task(line: str, place: str) -> Task:
     try:
         match json.loads(line):
-            case {"id": str() | int() as name, **given}:
-                return Task(name, parse_request({str(key): value for key, value in given.items()}))
+            case {"id": str() | int() as id_, **arguments}:
+                return Task(id_, parse_request({str(key): value for key, value in arguments.items()}))
     except ValueError as error:
         raise InvalidInput(f"{place}: not JSON ({error})") from error
     except InvalidInput as error:

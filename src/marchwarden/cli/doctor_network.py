@@ -1,4 +1,4 @@
-"""Checks of the network: services by opening a connection, registered researchers over MCP."""
+"""Check the network: connect to the services in use, and ask registered researchers for their status."""
 
 import socket
 import threading
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 TIMEOUT_SEC = 3.0
 _PORTS = {"http": 80, "https": 443}
-_OFFLINE = "files, databases and papers stored with `marchwarden arxiv add` work without it"
+_WORKS_OFFLINE = "files, databases and papers stored with `marchwarden arxiv add` work without it"
 
 
 @dataclass(frozen=True)
 class ReachableService:
-    """A service and the address that this environment uses."""
+    """A service and its address in this environment."""
 
     name: str
     url: str
-    without: str
+    fallback: str
     """What still works without it."""
 
     @property
@@ -44,14 +44,14 @@ def check_network(settings: "Settings") -> list[DoctorCheck]:
     try:
         services = check_services(services_in_use(settings.environ))
     except InvalidInput as error:
-        services = [DoctorCheck("addresses", "broken", str(error), "correct the variable, or remove it")]
+        services = [DoctorCheck("addresses", "broken", str(error), "correct or remove the variable")]
     return [*services, *_check_registered(settings)]
 
 
 def services_in_use(environ: Mapping[str, str]) -> list[ReachableService]:
-    """Return the services that researchers call here. Raises `InvalidInput` for settings it cannot read."""
+    """Return the services that would be called. Raises `InvalidInput` for settings that cannot be read."""
     found = [
-        ReachableService(service.label, service.url, _OFFLINE)
+        ReachableService(service.label, service.url, _WORKS_OFFLINE)
         for spec in researcher_specs().values()
         for service in spec.services(environ)
     ]
@@ -62,7 +62,10 @@ def services_in_use(environ: Mapping[str, str]) -> list[ReachableService]:
 
 
 def check_services(services: Sequence[ReachableService], timeout: float = TIMEOUT_SEC) -> list[DoctorCheck]:
-    """Connect to all services at the same time. Daemon threads: resolving an unknown name can take half a minute."""
+    """Connect to all services at the same time.
+
+    Uses daemon threads, because resolving an unknown host name can take half a minute.
+    """
     addresses = {service: service.address for service in services}
     failures: dict[ReachableService, str] = {}
 
@@ -83,16 +86,16 @@ def check_services(services: Sequence[ReachableService], timeout: float = TIMEOU
 def _wait(threads: Sequence[threading.Thread], timeout: float) -> None:
     import time
 
-    until = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout
     for thread in threads:
-        thread.join(max(until - time.monotonic(), 0))
+        thread.join(max(deadline - time.monotonic(), 0))
 
 
 def _check(service: ReachableService, failure: str) -> DoctorCheck:
     host, port = service.address
     if not failure:
         return DoctorCheck(service.name, "ok", f"{host}:{port} is reachable")
-    return DoctorCheck(service.name, "missing", f"{host}:{port} is not reachable ({failure})", service.without)
+    return DoctorCheck(service.name, "missing", f"{host}:{port} is not reachable ({failure})", service.fallback)
 
 
 def _check_registered(settings: "Settings") -> list[DoctorCheck]:

@@ -1,6 +1,6 @@
 """Format results, traces and checks for the terminal. Returns rich renderables and prints nothing.
 
-Text from outside is shown as plain text, with control characters removed.
+Untrusted text is shown as plain text, without control characters.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +28,8 @@ _BANDS = (
     (0.5, "Few sources"),
     (0.0, "Low confidence: check this yourself"),
 )
-_SHOWN_IN_A_STEP = 200
-_SHORT_HASH = len("sha256:") + 12
+_STEP_LINE_LENGTH = 200
+_SHORT_HASH_LENGTH = len("sha256:") + 12
 
 
 @dataclass(frozen=True)
@@ -43,79 +43,79 @@ class TraceSummary:
     confidence: float | None = None
 
 
-def result(found: ResearchResult, *, verbose: bool = False) -> RenderableType:
+def result(result: ResearchResult, *, verbose: bool = False) -> RenderableType:
     """Format a result: answer, confidence, sources, gaps, discoveries and open questions."""
-    parts: list[RenderableType] = [_plain(found.answer), _blank(), *_confidence(found)]
-    parts += _section("Sources", [_citation(number, each) for number, each in enumerate(found.citations, 1)])
-    parts += _section("Asked", _dispatches(found.dispatches))
-    parts += _section("Gaps", [_gap(each) for each in found.gaps])
+    parts: list[RenderableType] = [_plain(result.answer), _blank(), *_confidence(result)]
+    parts += _section("Sources", [_citation(number, each) for number, each in enumerate(result.citations, 1)])
+    parts += _section("Asked", _dispatches(result.dispatches))
+    parts += _section("Gaps", [_gap(each) for each in result.gaps])
     parts += _section(
         "Discoveries",
         [
-            _entry(f"{e.type} → {e.suggested_researcher or 'anyone'}", f"{e.query}: {e.reason}")
-            for e in found.discovery_events
+            _entry(f"{each.type} → {each.suggested_researcher or 'any researcher'}", f"{each.query}: {each.reason}")
+            for each in result.discovery_events
         ],
     )
     parts += _section(
         "Open questions",
         [
             _entry(f"{each.priority}: {each.question}", each.source_locator or each.context)
-            for each in found.open_questions
+            for each in result.open_questions
         ],
     )
-    parts += [_blank(), *_footer(found, verbose=verbose)]
+    parts += [_blank(), *_footer(result, verbose=verbose)]
     return Group(*parts)
 
 
-def checks(found: Sequence[Check]) -> RenderableType:
-    """Format one line per check."""
+def checks(checks: Sequence[Check]) -> RenderableType:
+    """Format the checks of `verify`, one per line, and the verdict."""
     lines = [
-        Text(f"{'ok  ' if c.proved else 'FAIL'} ", "green" if c.proved else "bold red")
-        + _text(one_line(f"{c.subject}: {c.detail}", 400))
-        for c in found
+        Text(f"{'ok  ' if each.proved else 'FAIL'} ", "green" if each.proved else "bold red")
+        + _text(one_line(f"{each.subject}: {each.detail}", 400))
+        for each in checks
     ]
-    failed = sum(not check.proved for check in found)
-    verdict = f"{failed} of {len(found)} checks failed" if failed else f"Verified: all {len(found)} checks passed"
-    return Group(*lines, Text(verdict, "bold red" if failed else "bold green"))
+    failed = sum(not each.proved for each in checks)
+    verdict = f"{failed} of {len(checks)} checks failed" if failed else f"Verified: all {len(checks)} checks passed"
+    return Group(*lines, Text(verdict, _colour(good=not failed)))
 
 
-def doctor_checks(found: "Sequence[DoctorCheck]") -> RenderableType:
+def doctor_checks(checks: "Sequence[DoctorCheck]") -> RenderableType:
     """Format the checks of `doctor`, each with its remedy."""
     marks = {"ok": ("ok      ", "green"), "missing": ("missing ", "yellow"), "broken": ("BROKEN  ", "bold red")}
     lines: list[RenderableType] = []
-    for each in found:
+    for each in checks:
         line = _text(one_line(f"{each.subject}: {each.detail}", 600))
         lines.append(_Indented(line, 8, Text(*marks[each.state])))
         lines += [_Indented(_text(one_line(each.remedy)), 10, Text("        → "))] if each.remedy else []
-    broken = sum(each.state == "broken" for each in found)
-    verdict = f"{broken} of {len(found)} checks failed" if broken else "No problems found"
+    broken = sum(each.state == "broken" for each in checks)
+    verdict = f"{broken} of {len(checks)} checks failed" if broken else "No problems found"
     return Group(*lines, Text(verdict, _colour(good=not broken)))
 
 
-def healths(found: "Sequence[Health]") -> RenderableType:
+def researchers(statuses: "Sequence[Health]") -> RenderableType:
     """Format the list of researchers with purpose and status."""
     lines: list[RenderableType] = []
-    for each in found:
+    for each in statuses:
         mark = Text("ok   ", "green") if each.well else Text("DOWN ", "bold red")
-        line = f"{each.name} (contract {each.contract or 'unnamed'}): {each.purpose}"
+        line = f"{each.name} (contract {each.contract or 'unknown'}): {each.purpose}"
         lines += [_Indented(_text(one_line(line, 600)), 5, mark), _indented(_text(one_line(each.state, 600)), 5)]
     return Group(*lines)
 
 
-def visits(found: Sequence[SourceCheck]) -> RenderableType:
+def source_checks(checks: Sequence[SourceCheck]) -> RenderableType:
     """Format the current status of each cited document, with a summary."""
-    tallied = [(standing.value, sum(visit.standing is standing for visit in found)) for standing in SourceStatus]
-    verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in tallied if count) or 'none'}"
-    all_stand = all(visit.is_intact for visit in found)
-    return Group(*(part for each in found for part in _visit(each)), Text(verdict, _colour(good=all_stand)))
+    counts = [(status.value, sum(each.standing is status for each in checks)) for status in SourceStatus]
+    verdict = f"cited documents: {', '.join(f'{count} {name}' for name, count in counts if count) or 'none'}"
+    all_intact = all(each.is_intact for each in checks)
+    return Group(*(part for each in checks for part in _source_check(each)), Text(verdict, _colour(good=all_intact)))
 
 
-def statements(found: Sequence[StatementStatus]) -> RenderableType:
+def statements(statuses: Sequence[StatementStatus]) -> RenderableType:
     """Format the statements that lost support, and why."""
-    shaken = [each for each in found if each.support != "stands"]
-    if not shaken:
+    weakened = [each for each in statuses if each.support != "stands"]
+    if not weakened:
         return _text("Every statement is still supported")
-    return Group(*_section("Statements to check", [_shaken(each) for each in shaken]))
+    return Group(*_section("Statements to check", [_weakened_statement(each) for each in weakened]))
 
 
 def steps(entries: Iterable[TraceEntry]) -> RenderableType:
@@ -123,15 +123,15 @@ def steps(entries: Iterable[TraceEntry]) -> RenderableType:
     return Group(*(part for entry in entries for part in _step(entry)))
 
 
-def traces(found: Sequence[TraceSummary]) -> RenderableType:
-    """Format the list of runs, newest first."""
-    return Group(*(part for each in found for part in _summary(each)))
+def traces(summaries: Sequence[TraceSummary]) -> RenderableType:
+    """Format a list of runs."""
+    return Group(*(part for each in summaries for part in _summary(each)))
 
 
-def spending(found: Sequence[Sum], whole: Sum) -> RenderableType:
+def costs(sums: Sequence[Sum], total: Sum) -> RenderableType:
     """Format one sum per line and the total. Tokens without a known price are listed too."""
     lines = [
-        _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*found, whole)
+        _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*sums, total)
     ]
     return Group(*lines)
 
@@ -143,10 +143,10 @@ def _dollars(each: Sum) -> str:
     return f"{known} and {each.unpriced} tokens without a known price (see prices.toml)"
 
 
-def _confidence(found: ResearchResult) -> Iterable[RenderableType]:
-    band = next(words for least, words in _BANDS if found.confidence >= least)
-    yield Text(f"Confidence {found.confidence:.2f}", "bold") + Text(f": {band}")
-    yield _indented(_text(_factors(found.confidence_factors)))
+def _confidence(result: ResearchResult) -> Iterable[RenderableType]:
+    band = next(label for minimum, label in _BANDS if result.confidence >= minimum)
+    yield Text(f"Confidence {result.confidence:.2f}", "bold") + Text(f": {band}")
+    yield _indented(_text(_factors(result.confidence_factors)))
 
 
 def _factors(factors: ConfidenceFactors) -> str:
@@ -162,32 +162,32 @@ def _factors(factors: ConfidenceFactors) -> str:
     )
 
 
-def _dispatches(found: Sequence[Dispatch]) -> list[RenderableType]:
-    """Format the dispatches. The first question is not repeated."""
-    asked = found[0].question if found else ""
+def _dispatches(dispatches: Sequence[Dispatch]) -> list[RenderableType]:
+    """Format the dispatches. Only follow-up questions are shown."""
+    first_question = dispatches[0].question if dispatches else ""
     lines: list[RenderableType] = []
-    for each in found:
-        sure = "" if each.confidence is None else f", confidence {each.confidence:.2f}"
-        outcome = f"{each.outcome}{sure}, {each.tokens_used} tokens"
-        if each.question == asked:
+    for each in dispatches:
+        confidence = "" if each.confidence is None else f", confidence {each.confidence:.2f}"
+        outcome = f"{each.outcome}{confidence}, {each.tokens_used} tokens"
+        if each.question == first_question:
             lines.append(_entry(each.researcher, outcome))
         else:
             lines.append(_entry(f"{each.researcher}, because {each.reason}: {each.question}", outcome))
     return lines
 
 
-def _visit(visit: SourceCheck) -> Iterable[RenderableType]:
-    head = Text(f"{visit.standing.value:12} ", _colour(good=visit.is_intact))
-    head.append(f"{_markers(visit.citations)} {one_line(visit.locator)}")
+def _source_check(check: SourceCheck) -> Iterable[RenderableType]:
+    head = Text(f"{check.standing.value:12} ", _colour(good=check.is_intact))
+    head.append(f"{_markers(check.citations)} {one_line(check.locator)}")
     yield _indented(head, 0)
-    yield _indented(_text(one_line(visit.detail)), 13)
+    yield _indented(_text(one_line(check.detail)), 13)
 
 
-def _shaken(statement: StatementStatus) -> RenderableType:
-    what = {"lost": "lost its support", "weakened": "lost part of its support"}.get(statement.support, "not checked")
-    why = [f"{_markers(statement.lost)} lost"] if statement.lost else []
-    why += [f"{_markers(statement.unchecked)} could not be checked"] if statement.unchecked else []
-    return _entry(f"{what}: {', '.join(why)}", statement.text)
+def _weakened_statement(statement: StatementStatus) -> RenderableType:
+    labels = {"lost": "lost its support", "weakened": "lost part of its support"}
+    reasons = [f"{_markers(statement.lost)} lost"] if statement.lost else []
+    reasons += [f"{_markers(statement.unchecked)} could not be checked"] if statement.unchecked else []
+    return _entry(f"{labels.get(statement.support, 'not checked')}: {', '.join(reasons)}", statement.text)
 
 
 def _markers(numbers: Iterable[int]) -> str:
@@ -199,9 +199,9 @@ def _colour(*, good: bool) -> str:
 
 
 def _citation(number: int, citation: Citation) -> RenderableType:
-    # Locators of databases contain a percent-encoded query.
-    place = unquote(citation.locator) if citation.source == "database" else citation.locator
-    head = Text(f"[{number}] ", "bold") + Text(one_line(place), "cyan")
+    # The locator of a database contains a percent-encoded query.
+    locator = unquote(citation.locator) if citation.source == "database" else citation.locator
+    head = Text(f"[{number}] ", "bold") + Text(one_line(locator), "cyan")
     if citation.title:
         head.append(f"  {one_line(citation.title, 100)}")
     if citation.researcher:
@@ -217,41 +217,41 @@ def _entry(head: str, detail: str) -> RenderableType:
     return Group(_indented(_text(f"- {one_line(head)}")), _indented(_text(one_line(detail, 600)), 6))
 
 
-def _footer(found: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
-    cost = found.cost_metadata
+def _footer(result: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
+    cost = result.cost_metadata
     if verbose:
-        rounds = pluralize(cost.iterations_run, "iteration")
-        spent = f"Cost: {cost.tokens_used} tokens, {rounds}, {cost.wall_time_sec:.2f} s"
-        yield _text(f"{spent}, model {one_line(cost.model_id, 80)}")
+        iterations = pluralize(cost.iterations_run, "iteration")
+        line = f"Cost: {cost.tokens_used} tokens, {iterations}, {cost.wall_time_sec:.2f} s"
+        yield _text(f"{line}, model {one_line(cost.model_id, 80)}")
     else:
         yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
-    note = "" if found.trace_complete else "  (incomplete: the disk was full)"
-    yield _text(f"Trace: {one_line(found.trace_id, 60)}{note}")
+    note = "" if result.trace_complete else "  (incomplete: the disk was full)"
+    yield _text(f"Trace: {one_line(result.trace_id, 60)}{note}")
 
 
 def _step(entry: TraceEntry) -> Iterable[RenderableType]:
     elapsed = entry.fields.get("elapsed")
-    when = f"{elapsed:8.3f} s" if isinstance(elapsed, int | float) else entry.timestamp
+    time = f"{elapsed:8.3f} s" if isinstance(elapsed, int | float) else entry.timestamp
     yield (
         Text(f"{entry.step:3} ", "bold")
-        + Text(f"{when}  ")
+        + Text(f"{time}  ")
         + Text(one_line(entry.action, 20), "bold cyan")
         + _text(f"  {one_line(str(entry.fields.get('key', '')), 120)}")
     )
-    yield _indented(_text(one_line(f"why: {entry.decision}", _SHOWN_IN_A_STEP)), 6)
+    yield _indented(_text(one_line(f"why: {entry.decision}", _STEP_LINE_LENGTH)), 6)
     for line in _outcome(entry.fields):
-        yield _indented(_text(one_line(line, _SHOWN_IN_A_STEP)), 6)
+        yield _indented(_text(one_line(line, _STEP_LINE_LENGTH)), 6)
 
 
 def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
-    """Yield a few lines that summarize a step, depending on its fields."""
+    """Yield a few lines that summarize the outcome of a step."""
     match fields:
         case {"error": {"detail": detail}}:
             yield f"failed: {detail}"
         case {"request": {"question": question}}:
             yield f"question: {question}"
         case {"content_hash": name, "content_length": length}:
-            yield f"archived {length} bytes as {str(name)[:_SHORT_HASH]}"
+            yield f"archived {length} bytes as {str(name)[:_SHORT_HASH_LENGTH]}"
         case {"result": {"answer": answer, "confidence": confidence}}:
             yield f"confidence {confidence}: {answer}"
         case {"result": {"queries": [*queries]}}:
@@ -263,8 +263,8 @@ def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
             yield f"{unsupported} of {claims} claims were unsupported and left out"
         case {"result": {"claims": [*claims]}}:
             yield from (f"claim: {claim['text']}" for claim in claims)
-        case {"result": [*found]}:
-            yield f"{len(found)} found" if found else "nothing"
+        case {"result": [*items]}:
+            yield f"{len(items)} found" if items else "none"
 
 
 def _summary(each: TraceSummary) -> Iterable[RenderableType]:

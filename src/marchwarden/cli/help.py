@@ -1,4 +1,4 @@
-"""Group the commands in `--help` into sections."""
+"""Sections and summaries of the commands in `marchwarden --help`."""
 
 import click
 
@@ -41,12 +41,12 @@ SECTIONS = {
 }
 
 
-class Sectioned(click.Group):
+class SectionedGroup(click.Group):
     """A click group whose help has sections. Commands without a section are listed under "More"."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        named = {name for section in SECTIONS.values() for name in section}
-        others = {name: each.get_short_help_str() for name, each in self.commands.items() if name not in named}
+        listed = {name for section in SECTIONS.values() for name in section}
+        others = {name: each.get_short_help_str() for name, each in self.commands.items() if name not in listed}
         for title, section in {**SECTIONS, "More": others}.items():
             rows = [(f"{name:11}", summary) for name, summary in section.items() if name in self.commands]
             if rows:

@@ -35,13 +35,13 @@ from marchwarden.cli.commands.traces import traces
 from marchwarden.cli.commands.ui import ui
 from marchwarden.cli.commands.verify import verify
 from marchwarden.cli.commands.worker import worker
-from marchwarden.cli.help import Sectioned
+from marchwarden.cli.help import SectionedGroup
 
 INTERRUPTED = 130
-LONGEST_COMPLAINT = 2_000
+MAX_MESSAGE_LENGTH = 2_000
 
 
-@click.group(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.group(cls=SectionedGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="marchwarden", prog_name="marchwarden")
 @click.pass_context
 def marchwarden(context: click.Context) -> None:
@@ -94,10 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     try:
         # Passed here because shell completion never runs the group callback.
-        settings = Settings.from_environ(os.environ, _dotenv())
+        settings = Settings.from_environ(os.environ, _read_dotenv())
         status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False, obj=settings)
     except click.UsageError as error:
-        _fail(_usage(error), 2)
+        _fail(_usage_error(error), 2)
     except click.ClickException as error:
         _fail(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
@@ -118,13 +118,13 @@ def program() -> None:
     """Run `main` and exit the process (entry point of the console script)."""
     try:
         main()
-    except SystemExit as ended:
+    except SystemExit as exit_:
         if "temporalio" in sys.modules:
-            _end_at_once(ended.code if isinstance(ended.code, int) else 1)
+            _exit_immediately(exit_.code if isinstance(exit_.code, int) else 1)
         raise
 
 
-def _end_at_once(status: int) -> None:
+def _exit_immediately(status: int) -> None:
     """Exit without finalizing Python: Temporal's threads can abort the process during finalization."""
     atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` does the same before `os._exit`
     sys.stdout.flush()
@@ -140,19 +140,19 @@ def _describe(error: Exception) -> tuple[str, int]:
     return f"internal error: {type(error).__name__}: {error} (set MARCHWARDEN_DEBUG=1 to see the stack trace)", 1
 
 
-def _usage(error: click.UsageError) -> str:
+def _usage_error(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "marchwarden"
     return f"{error.format_message()} (see `{command} --help`)"
 
 
-def _fail(line: str, status: int) -> None:
+def _fail(message: str, status: int) -> None:
     from marchwarden.text.sanitize import one_line
 
-    click.echo(f"marchwarden: {one_line(line, LONGEST_COMPLAINT)}", err=True)
+    click.echo(f"marchwarden: {one_line(message, MAX_MESSAGE_LENGTH)}", err=True)
     sys.exit(status)
 
 
-def _dotenv() -> str:
+def _read_dotenv() -> str:
     try:
         return Path(".env").read_text(encoding="utf-8", errors="replace")
     except OSError:

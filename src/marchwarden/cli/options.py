@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a shell completes them."""
+"""Options that several commands share, and their shell completion."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from marchwarden.storage.store import Store
 
 DEPTHS = ("shallow", "balanced", "deep")
-MOST_COMPLETED = 50
+MAX_COMPLETIONS = 50
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def _combine(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Combine several options into one decorator."""
+
     def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
@@ -29,8 +31,8 @@ def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
-def _latest_runs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the ids of the latest runs, each with its question."""
+def _complete_trace_id(context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete a trace id, newest run first, with its question as help."""
     from click.shell_completion import CompletionItem
 
     from marchwarden.audit.catalog import RunCatalog
@@ -39,35 +41,34 @@ def _latest_runs(context: click.Context, _parameter: click.Parameter, incomplete
 
     store = Store.at(context.params.get("trace_dir") or context.obj.trace_dir, context.obj.environ)
     runs = RunCatalog(store).runs()
-    found = [run for run in runs if run.trace_id.startswith(incomplete)]
-    return [CompletionItem(run.trace_id, help=one_line(run.question, 60)) for run in found[:MOST_COMPLETED]]
+    matches = [run for run in runs if run.trace_id.startswith(incomplete)]
+    return [CompletionItem(run.trace_id, help=one_line(run.question, 60)) for run in matches[:MAX_COMPLETIONS]]
 
 
 class InputOptions(click.Option):
-    """Stands where the options of the researchers go: `--files`, `--db` and those that other packages add."""
+    """Placeholder for the input options of all researchers: `--files`, `--db`, and those of installed packages."""
 
 
 class InputCommand(click.Command):
-    """A command with an option for each input of a researcher. Its function gets them as one `inputs: Inputs`."""
+    """A command with an option for each researcher input. Its function gets them as one `inputs: Inputs`."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         own = super().get_params(ctx)
         taken = {flag for each in own for flag in each.opts}
-        found: list[click.Parameter] = []
+        params: list[click.Parameter] = []
         for each in own:
-            found += _input_options(taken) if isinstance(each, InputOptions) else [each]
-        return found
+            params += _input_options(taken) if isinstance(each, InputOptions) else [each]
+        return params
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
-        named = {option.name: f"input_{option.name}" for option in _inputs()}
-        values = {name: ctx.params.pop(parameter, None) for name, parameter in named.items()}
+        values = {option.name: ctx.params.pop(f"input_{option.name}", None) for option in _inputs()}
         ctx.params["inputs"] = Inputs.of({name: _texts(value) for name, value in values.items()})
         return rest
 
 
 def _input_options(taken: set[str]) -> list[click.Option]:
-    """Return the options of all researchers. The command's own options win over one of another package."""
+    """Return the input options of all researchers, except flags that the command itself uses."""
     return [
         click.Option(
             [option.flag, f"input_{option.name}"],
@@ -91,7 +92,7 @@ def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value or ()
 
 
-trace_id = click.argument("trace_id", shell_complete=_latest_runs)
+trace_id = click.argument("trace_id", shell_complete=_complete_trace_id)
 trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with the traces and the archive.")
 temporal = click.option("--temporal", metavar="HOST:PORT", help="Run on the workers of this Temporal server.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="Also print tokens, iterations and time.")
@@ -100,10 +101,10 @@ researchers = click.option(
     "--researcher", "researchers", multiple=True, metavar="NAME", help="Ask only this researcher; repeatable."
 )
 model = click.option(
-    "--model", "--mind", "mind", metavar="MODEL", help="Model to use: `extractive` or `provider:model`."
+    "--model", "--mind", "model", metavar="MODEL", help="Model to use: `extractive` or `provider:model`."
 )
-where = _shared(inputs, researchers, model)
-limits = _shared(
+researcher_options = _combine(inputs, researchers, model)
+limit_options = _combine(
     click.option(
         "--depth", type=click.Choice(DEPTHS), default="balanced", show_default=True, help="How thoroughly to search."
     ),
@@ -114,8 +115,8 @@ limits = _shared(
 )
 
 
-def as_json(what: str) -> Callable[[Command], Command]:
-    return click.option("--json", "as_json", is_flag=True, help=what)
+def as_json(help_text: str) -> Callable[[Command], Command]:
+    return click.option("--json", "as_json", is_flag=True, help=help_text)
 
 
 def open_store(settings: "Settings", folder: Path | None) -> "Store":

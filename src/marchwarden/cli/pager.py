@@ -1,4 +1,4 @@
-"""Show long output in the user's pager on a terminal, and directly otherwise."""
+"""Print long output through the user's pager on a terminal, and directly otherwise."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
-def show(renderable: "RenderableType", console: "Console | None" = None) -> None:
+def print_paged(renderable: "RenderableType", console: "Console | None" = None) -> None:
     """Print a renderable; use the pager if it does not fit on the terminal."""
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""Run researchers from the command line: show progress on stderr, print the result, return the exit code."""
+"""Run a researcher from the command line: show its progress on stderr, print the result, return the exit code."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,30 +15,18 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
     from marchwarden.protocols import ProgressSink
     from marchwarden.settings import Settings
-    from marchwarden.storage.store import Store
 
 
 def run_with_progress(
-    work: "Callable[[ProgressSink], Awaitable[ResearchResult]]", fleet_address: str | None = None
+    run: "Callable[[ProgressSink], Awaitable[ResearchResult]]", temporal_address: str | None = None
 ) -> "ResearchResult":
+    """Run a coroutine function that takes a progress sink, and display what it reports."""
     import anyio
 
-    from marchwarden.cli.progress import progress_sink
+    from marchwarden.cli.progress import show_progress
 
-    with progress_sink(fleet_address) as sink:
-        return anyio.run(work, sink.report)
-
-
-def fork_run(
-    settings: "Settings", store: "Store", trace_id: str, mind: str | None, step: int, *, as_json: bool = False
-) -> int:
-    """Continue from a step of a run, as a new run."""
-    from marchwarden.cli.selection import rebuild_from_trace
-
-    trace_dir = Path(store.place)
-    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, trace_dir, mind)
-    result = run_with_progress(lambda sink: researcher.fork(trace_id, step, progress=sink))
-    return print_result(result, settings, trace_dir, as_json=as_json)
+    with show_progress(temporal_address) as display:
+        return anyio.run(run, display.report)
 
 
 def print_result(
@@ -55,19 +43,19 @@ def print_result(
         console = Console(highlight=False)
         console.print(formatter.result(result, verbose=verbose))
         if verbose:
-            console.print("\nSpent by step", _costs_by_step(result, settings, trace_dir), sep="\n")
+            console.print("\nCost by step", _costs_by_step(result, settings, trace_dir), sep="\n")
     return 0 if result.citations else 1
 
 
 def _costs_by_step(result: "ResearchResult", settings: "Settings", trace_dir: Path) -> "RenderableType":
-    """Return tokens and dollars by step, from the traces of the run and of the researchers it dispatched."""
+    """Add up tokens and dollars by step, from the traces of the run and of the researchers it dispatched."""
     from marchwarden.audit.costs import expenses, sum_by, total
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
     from marchwarden.storage.store import Store
 
     store, prices = Store.at(trace_dir, settings.environ), Prices.load(settings.prices)
-    runs = {result.trace_id, *(each.trace_id for each in result.dispatches)}
-    here = [trace_id for trace_id in store.traces() if trace_id in runs]
-    spent = [each for trace_id in here for each in expenses(store.chain(trace_id).entries, prices)]
-    return formatter.spending(sum_by(spent, "action"), total(spent))
+    run_ids = {result.trace_id, *(each.trace_id for each in result.dispatches)}
+    stored = [trace_id for trace_id in store.traces() if trace_id in run_ids]
+    items = [each for trace_id in stored for each in expenses(store.chain(trace_id).entries, prices)]
+    return formatter.costs(sum_by(items, "action"), total(items))

@@ -1,181 +1,181 @@
-"""Which researchers a command line means: one alone or several behind a PI, new or rebuilt from a trace."""
+"""Choose and build the researchers that a command line asks for: one alone, or several behind a PI."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.registry import researcher_spec, researcher_specs
-from marchwarden.researchers.selected import SelectedResearcher
-from marchwarden.researchers.spec import BuildContext
+from marchwarden.researchers.registry import researcher_specs
+from marchwarden.researchers.spec import BuildContext, ResearcherSpec
 
 if TYPE_CHECKING:
-    from marchwarden.fetching import RequestGate
     from marchwarden.loop.investigator import Investigator
-    from marchwarden.loop.recorded import RecordedResearcher
+    from marchwarden.mcp.client import RemoteResearcher
     from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Member
     from marchwarden.protocols import Mind, Researcher
     from marchwarden.settings import Settings
-    from marchwarden.storage.record import RunHeader
-    from marchwarden.storage.store import Store
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What the command line says: researchers by name, inputs to read, and a model, all optional."""
+    """The researchers, inputs and model given on the command line. All are optional."""
 
     names: tuple[str, ...] = ()
     inputs: Inputs = field(default_factory=Inputs)
-    mind: str | None = None
+    model: str | None = None
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for inputs that do not fit the names or do not exist."""
         from marchwarden.errors import InvalidInput
 
+        kinds_with_inputs = {kind for kind, spec in researcher_specs().items() if spec.own_inputs(self.inputs)}
         for spec in researcher_specs().values():
             for option in spec.inputs:
                 values, flag = self.inputs[option.name], option.flag
                 if self.names and values and spec.kind not in self.names:
                     raise InvalidInput(f"{flag} is for --researcher {spec.kind}: add it, or leave out {flag}")
-                if option.is_required and not values and spec.kind in (*self.names, *self._kinds_given()):
+                if option.is_required and not values and spec.kind in (*self.names, *kinds_with_inputs):
                     raise InvalidInput(f"the {spec.kind} researcher has nothing to read: add {flag} {option.metavar}")
                 for value in values if option.must_exist else ():
                     if not Path(value).exists():
-                        raise InvalidInput(f"there is no folder or file {value!r}: give {flag} a path that exists")
+                        raise InvalidInput(f"no such file or folder: {value!r}; give {flag} a path that exists")
 
-    def researcher(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "Researcher":
-        """Return the only researcher selected, or a PI over all of them."""
-        selected, registered = self.selected(settings), self._registered(settings)
-        if len(selected) == 1 and not registered:
-            start = selected[0].in_process if in_process else selected[0].child
-            return start(settings, trace_dir, self.mind)
+    def build(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "Researcher":
+        """Build the only researcher selected, or a PI with all of them."""
+        selected, external = self.researchers(settings), self._external_names(settings)
+        if len(selected) == 1 and not external:
+            return selected[0].build(settings, trace_dir, self.model, in_process=in_process)
         from marchwarden.minds.select import select_mind
 
-        mind = select_mind(self.mind, settings.environ)
-        return _lead(mind, self.members(settings, trace_dir, in_process=in_process), settings, trace_dir)
+        mind = select_mind(self.model, settings.environ)
+        members = [each.member(settings, trace_dir, self.model, in_process=in_process) for each in selected]
+        return build_pi(mind, members + self.external_members(settings), settings, trace_dir)
 
-    def members(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "list[Member]":
-        """Return every researcher selected, for a PI."""
-        found = [each.member(settings, trace_dir, self.mind, in_process=in_process) for each in self.selected(settings)]
-        return found + self.registered_members(settings)
+    def researchers(self, settings: "Settings") -> "list[SelectedResearcher]":
+        """Return the researchers of installed kinds.
 
-    def registered_members(self, settings: "Settings") -> "list[Member]":
-        """Return the researchers of `researchers.toml` that are selected."""
-        registry = _external(settings)
-        return [registry.member(name) for name in self._registered(settings)]
-
-    def selected(self, settings: "Settings") -> list[SelectedResearcher]:
-        """Return the researchers to build."""
-        return [*self._selected(settings)]
-
-    def _selected(self, settings: "Settings") -> Iterator[SelectedResearcher]:
-        """Yield researchers with inputs where these are given. Others call services outside: they are asked if the
-        user names them, sets up a search service, or gives nothing to read. A question about one's own files is not
-        sent to strangers.
+        A kind with inputs is selected if it is given some. A kind without inputs calls an external service. It is
+        selected if the user names it, sets up a search service, or gives nothing to read: questions about your own
+        files are not sent to the web.
         """
         specs = researcher_specs().values()
         opted_in = any(settings.environ.get(name) for spec in specs for name in spec.opt_in)
-        outside = not self.inputs or opted_in
+        is_open = not self.names and (opted_in or not self.inputs)
+        selected: list[SelectedResearcher] = []
         for spec in specs:
             inputs = spec.own_inputs(self.inputs)
-            split = next((option for option in spec.inputs if option.one_member_each and inputs[option.name]), None)
-            if split:
-                for number, value in enumerate(inputs[split.name], 1):
-                    name = spec.kind if number == 1 else f"{spec.kind}-{number}"
-                    yield SelectedResearcher(name, spec, inputs.having(split.name, [value]))
-            elif inputs or spec.kind in self.names or (outside and not self.names and not spec.needed_options()):
-                yield SelectedResearcher(spec.kind, spec, inputs)
+            if inputs:
+                selected += _split(spec, inputs)
+            elif spec.kind in self.names or (is_open and not spec.needed_options()):
+                selected.append(SelectedResearcher(spec.kind, spec, inputs))
+        return selected
 
-    def _kinds_given(self) -> set[str]:
-        return {kind for kind, spec in researcher_specs().items() if spec.own_inputs(self.inputs)}
+    def external_members(self, settings: "Settings") -> "list[Member]":
+        """Return the selected researchers of `researchers.toml`."""
+        registry = external_registry(settings)
+        return [registry.member(name) for name in self._external_names(settings)]
 
-    def _registered(self, settings: "Settings") -> list[str]:
-        external = _external(settings).entries
-        _refuse_unknown(self.names, (*researcher_specs(), *external))
+    def _external_names(self, settings: "Settings") -> list[str]:
+        from marchwarden.errors import InvalidInput
+
+        external = external_registry(settings).entries
+        for name in self.names:
+            if name not in (*researcher_specs(), *external):
+                raise InvalidInput(f"no such researcher: {name!r}; `marchwarden researchers` lists them")
         return [name for name in external if not self.names or name in self.names]
 
 
-def rebuild_from_trace(
-    opening: "RunHeader", settings: "Settings", trace_dir: Path, mind: str | None = None
-) -> "RecordedResearcher":
-    """Rebuild the researcher of an earlier run from its trace, with its own model or another one."""
-    from marchwarden.minds.select import mind_from_trace, select_mind
+@dataclass(frozen=True)
+class SelectedResearcher:
+    """One selected researcher: its kind and its inputs. `name` distinguishes several of one kind."""
 
-    chosen = select_mind(mind, settings.environ) if mind else mind_from_trace(opening.model_id, settings.environ)
-    if opening.source != "pi":
-        return rebuild_researcher(opening.researcher, opening.settings, settings, trace_dir, chosen)
-    from marchwarden.orchestrator.external import REGISTERED
-    from marchwarden.orchestrator.offline import recorded_members
-    from marchwarden.orchestrator.roster import Member
+    name: str
+    spec: ResearcherSpec
+    inputs: Inputs = field(default_factory=Inputs)
 
-    registry, members = _external(settings), []
-    for each in recorded_members(opening.settings):
-        if each.settings.get("kind") == REGISTERED:
-            members.append(registry.member(each.name))
-        else:
-            kind, described = member_source(each.settings)
-            built = rebuild_researcher(kind, described, settings, trace_dir, chosen)
-            members.append(Member(each.name, each.purpose, built, each.scope, each.given, each.settings))
-    return _lead(chosen, members, settings, trace_dir)
+    def build(
+        self, settings: "Settings", trace_dir: Path, model: str | None, *, in_process: bool
+    ) -> "Investigator | RemoteResearcher":
+        """Build the researcher in this process, or a client that runs it as an MCP server in a child process.
+
+        Raises `InvalidInput` before a process starts.
+        """
+        from marchwarden.minds.select import select_mind
+        from marchwarden.storage.store import Store
+
+        store, mind = Store.at(trace_dir, settings.environ), select_mind(model, settings.environ)
+        if in_process:
+            return self.spec.build(self.inputs, BuildContext(settings, store, mind))
+        from marchwarden.logs.setup import logs_to_stderr
+        from marchwarden.mcp.client import RemoteResearcher
+
+        self.spec.describe(self.inputs, settings)
+        env = {**settings.child_environ(Path(store.place), model), **self.child_variables(settings.environ)}
+        return RemoteResearcher.stdio(self.child_command(), env, errlog=sys.stderr if logs_to_stderr() else None)
+
+    def member(self, settings: "Settings", trace_dir: Path, model: str | None, *, in_process: bool) -> "Member":
+        """Build the researcher as a member of a PI's team."""
+        from marchwarden.orchestrator.roster import Member
+
+        return Member(
+            self.name,
+            self.spec.purpose,
+            self.build(settings, trace_dir, model, in_process=in_process),
+            scope=self.spec.scope,
+            given=self.has_inputs,
+            settings=self.describe(settings),
+        )
+
+    @property
+    def has_inputs(self) -> bool:
+        """Whether the user chose what it reads."""
+        return bool(self.inputs)
+
+    def describe(self, settings: "Settings") -> Mapping[str, object]:
+        """Describe this member for the trace of a PI."""
+        return {"kind": self.spec.kind, "source": self.spec.describe(self.inputs, settings)}
+
+    def child_command(self) -> list[str]:
+        """Return the command that serves it. Inputs that may hold a password are passed as variables instead."""
+        values = [(option.flag, value) for option in self.spec.inputs for value in self.inputs[option.name]]
+        in_variables = {option.flag for option in self.spec.inputs if option.variable}
+        options = [part for flag, value in values if flag not in in_variables for part in (flag, value)]
+        return [sys.executable, "-m", "marchwarden.researchers", self.spec.kind, *options]
+
+    def child_variables(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment variables its process needs. A package may be on PYTHONPATH."""
+        needed = {name: environ[name] for name in ("PYTHONPATH", *self.spec.variables) if name in environ}
+        inputs = {option.variable: self.inputs[option.name] for option in self.spec.inputs if option.variable}
+        return {**needed, **{name: values[0] for name, values in inputs.items() if values}}
 
 
-def rebuild_researcher(
-    kind: str,
-    described: Mapping[str, object],
-    settings: "Settings",
-    trace_dir: "Path | Store",
-    mind: "Mind",
-    gate: "RequestGate | None" = None,
-) -> "Investigator":
-    """Build a researcher of this kind with the source that a trace describes."""
-    from marchwarden.errors import MalformedTrace
-    from marchwarden.storage.store import Store
-
-    spec = researcher_spec(kind)
-    if spec is None:
-        raise MalformedTrace(f"this run was made by a researcher unknown here: {kind!r}")
-    return spec.from_trace(described, BuildContext(settings, Store.at(trace_dir, settings.environ), mind, gate))
+def _split(spec: ResearcherSpec, inputs: Inputs) -> Iterator[SelectedResearcher]:
+    """Yield one researcher, or one per value of an input with `one_member_each`."""
+    split = next((option for option in spec.inputs if option.one_member_each and inputs[option.name]), None)
+    if split is None:
+        yield SelectedResearcher(spec.kind, spec, inputs)
+        return
+    for number, value in enumerate(inputs[split.name], 1):
+        name = spec.kind if number == 1 else f"{spec.kind}-{number}"
+        yield SelectedResearcher(name, spec, inputs.having(split.name, [value]))
 
 
-def member_source(member_settings: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
-    """Return the kind of a PI's member and the description of its source, from a trace."""
-    source = member_settings.get("source")
-    return str(member_settings.get("kind")), source if isinstance(source, dict) else {}
-
-
-def rebuild_run_offline(store: "Store", opening: "RunHeader", mind: "Mind", embedded: "Mind") -> "RecordedResearcher":
-    """Rebuild the researcher of an earlier run without its source, to rerun it from the trace."""
-    if opening.source == "pi":
-        from marchwarden.orchestrator.offline import rebuild_pi_offline
-
-        return rebuild_pi_offline(store, opening, mind, embedded)
-    from marchwarden.audit.replay import rebuild_offline
-
-    return rebuild_offline(store, opening, mind, embedded)
-
-
-def _external(settings: "Settings") -> "ExternalRegistry":
+def external_registry(settings: "Settings") -> "ExternalRegistry":
+    """Load `researchers.toml`."""
     from marchwarden.orchestrator.external import ExternalRegistry
 
     return ExternalRegistry.load(settings.researchers, settings.environ)
 
 
-def _lead(mind: "Mind", members: "list[Member]", settings: "Settings", trace_dir: Path) -> "PrincipalInvestigator":
+def build_pi(mind: "Mind", members: "list[Member]", settings: "Settings", trace_dir: Path) -> "PrincipalInvestigator":
     from marchwarden.minds.select import extractive_mind
     from marchwarden.orchestrator.pi import PrincipalInvestigator
     from marchwarden.orchestrator.roster import Roster
     from marchwarden.storage.store import Store
 
-    store, embedded = Store.at(trace_dir, settings.environ), extractive_mind(settings.environ)
-    return PrincipalInvestigator(Roster(members), mind, store=store, fallback=embedded)
-
-
-def _refuse_unknown(names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    from marchwarden.errors import InvalidInput
-
-    for name in names:
-        if name not in known:
-            raise InvalidInput(f"there is no researcher {name!r}; `marchwarden researchers` lists them")
+    store, fallback = Store.at(trace_dir, settings.environ), extractive_mind(settings.environ)
+    return PrincipalInvestigator(Roster(members), mind, store=store, fallback=fallback)

@@ -1,6 +1,6 @@
 """Find the source that can fetch a citation again, rebuilt from the trace.
 
-It reads no stored copies: no cached page, no paper of the library.
+Such a source uses no stored copies: no cached pages, no papers of the library.
 """
 
 import json
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.selection import member_source
-from marchwarden.researchers.registry import researcher_spec, researcher_specs
+from marchwarden.cli.rebuild import member_source, spec_from_trace
+from marchwarden.researchers.registry import researcher_specs
 from marchwarden.researchers.spec import BuildContext
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Origin:
-    """A kind of researcher, and what the trace says about its source."""
+    """A kind of researcher and the description of its source, from a trace."""
 
     kind: str
-    described: Mapping[str, object]
+    description: Mapping[str, object]
 
     @property
     def key(self) -> str:
-        return json.dumps([self.kind, self.described], sort_keys=True, default=str)
+        return json.dumps([self.kind, self.description], sort_keys=True, default=str)
 
 
 @dataclass(frozen=True)
 class SourceResolver:
-    """The sources of one run, each built once. `scratch` is an empty folder that exists as long as they do."""
+    """Builds the sources of one run, each once. `scratch` is an empty folder that exists as long as they do."""
 
     header: "RunHeader"
     settings: "Settings"
@@ -48,14 +48,14 @@ class SourceResolver:
 
         origin = next(self._candidates(citation), None)
         if origin is None:
-            who = citation.researcher or citation.source
-            raise InvalidInput(f"only {who}, who is not one of ours, knows where this is")
+            name = citation.researcher or citation.source
+            raise InvalidInput(f"only {name} can fetch this, and it is an external researcher")
         if origin.key not in self._built:
             self._built[origin.key] = self._build(origin)
         return self._built[origin.key]
 
     def _candidates(self, citation: "Citation") -> Iterator[Origin]:
-        """Yield the members of a PI that found it, then a kind that reads such locators, whoever cited them."""
+        """Yield the researchers that found it, then a kind that can read its locator."""
         if self.header.source != "pi":
             yield Origin(self.header.researcher, self.header.settings)
             return
@@ -70,19 +70,15 @@ class SourceResolver:
             yield Origin(kind, {})
 
     def _build(self, origin: Origin) -> "Source":
-        from marchwarden.errors import MalformedTrace
         from marchwarden.minds.extractive import ExtractiveMind
         from marchwarden.storage.store import Store
 
-        spec = researcher_spec(origin.kind)
-        if spec is None:
-            raise MalformedTrace(f"this run was made by a researcher unknown here: {origin.kind!r}")
-        store = Store.at(self.scratch, self.settings.environ)
-        return spec.source_to_recheck(origin.described, BuildContext(self.settings, store, ExtractiveMind()))
+        context = BuildContext(self.settings, Store.at(self.scratch, self.settings.environ), ExtractiveMind())
+        return spec_from_trace(origin.kind).source_to_recheck(origin.description, context)
 
 
 def _kind_for(locator: str) -> str:
-    """Return the kind whose pattern matches most of the locator: arxiv.org is on the web, too."""
+    """Return the kind whose pattern matches most of the locator: `web` matches arxiv.org, too."""
     matches = {
         kind: match.end()
         for kind, spec in researcher_specs().items()

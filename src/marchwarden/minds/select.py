@@ -21,7 +21,7 @@ _EXTRACTIVE_ID: Final = re.compile(rf"{EXTRACTIVE}(?:-v\d+(?:\+meaning)?)?")
 SEMANTIC: Final = "MARCHWARDEN_SEMANTIC_MODEL"
 CLAUDE_AGENT: Final = "claude-agent"
 DEFAULT_CLAUDE: Final = "anthropic:claude-sonnet-4-6"
-NO_KEY: Final = "No API key: using extractive mode. For a model, set ANTHROPIC_API_KEY or --mind."
+NO_KEY: Final = "No API key: using the built-in extractive mode.\nSet ANTHROPIC_API_KEY or --model to use a model."
 
 
 def resolve_spec(spec: str | None, environ: Mapping[str, str]) -> str:

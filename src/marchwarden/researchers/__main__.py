@@ -1,4 +1,4 @@
-"""Serve a researcher by the name of its kind: `python -m marchwarden.researchers KIND [OPTIONS]`."""
+"""Serve a researcher over MCP: `python -m marchwarden.researchers KIND [OPTIONS]`."""
 
 import sys
 

@@ -1,9 +1,9 @@
-"""The kinds of researcher: the built-in ones, and those that other packages add as entry points.
+"""Find the kinds of researcher: built-in ones, and those that installed packages add as entry points.
 
     [project.entry-points."marchwarden.researchers"]
     rss = "my_package.spec:SPEC"
 
-A package that cannot be used costs one line in the log, never a command.
+A package that cannot be loaded is skipped and logged.
 """
 
 import logging
@@ -24,12 +24,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 def researcher_specs() -> Mapping[str, ResearcherSpec]:
-    """Return the spec of every kind, the built-in ones first."""
+    """Return the specs of all kinds, built-in ones first."""
     return _load(tuple(sys.path))
 
 
 def researcher_spec(kind: str) -> ResearcherSpec | None:
-    """Return the spec of one kind. A built-in kind loads without the others."""
+    """Return the spec of one kind, or None. For a built-in kind, other specs are not imported."""
     return _built_in(kind) if kind in BUILT_IN else researcher_specs().get(kind)
 
 
@@ -40,33 +40,31 @@ def _built_in(kind: str) -> ResearcherSpec:
 
 @lru_cache(maxsize=1)
 def _load(_path: tuple[str, ...]) -> Mapping[str, ResearcherSpec]:
-    """Load every kind. What is installed depends on the import path, so it is the key of the cache."""
+    """Load all kinds. The import path is the cache key, because it determines which packages are installed."""
     specs = {kind: _built_in(kind) for kind in BUILT_IN}
     for entry in entry_points():
         try:
-            spec = _third_party(entry, specs)
-        except Exception as error:  # noqa: BLE001 - a package of other people may raise anything while it is imported
-            _log.error(
-                "the researcher %s of the package %s is ignored: %s", entry.name, _package(entry), _reason(error)
-            )
+            spec = _load_entry_point(entry, specs)
+        except Exception as error:  # noqa: BLE001 - a third-party package may raise anything on import
+            _log.error("skipping researcher %s of package %s: %s", entry.name, _package(entry), _reason(error))
         else:
             specs[spec.kind] = spec
     return specs
 
 
-def _third_party(entry: "EntryPoint", specs: Mapping[str, ResearcherSpec]) -> ResearcherSpec:
+def _load_entry_point(entry: "EntryPoint", specs: Mapping[str, ResearcherSpec]) -> ResearcherSpec:
     if entry.name in specs or entry.name in RESERVED:
-        raise ValueError("this name is taken")
+        raise ValueError("this name is already used")
     spec = entry.load()
     if not isinstance(spec, ResearcherSpec):
-        raise TypeError(f"{entry.value} is no ResearcherSpec")
+        raise TypeError(f"{entry.value} is not a ResearcherSpec")
     if spec.kind != entry.name:
         raise ValueError(f"its kind is {spec.kind!r}, but the entry point is called {entry.name!r}")
-    others = [option for each in specs.values() for option in each.inputs]
-    taken = {other.name for other in others} | {other.flag for other in others}
+    existing = [option for each in specs.values() for option in each.inputs]
+    taken = {other.name for other in existing} | {other.flag for other in existing}
     for option in spec.inputs:
         if option.name in taken or option.flag in taken:
-            raise ValueError(f"another researcher has the option {option.flag} or the input {option.name}")
+            raise ValueError(f"another researcher already uses the option {option.flag} or the input {option.name}")
     return replace(spec, package=_package(entry))
 
 

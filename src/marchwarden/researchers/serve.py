@@ -34,14 +34,14 @@ def serve_options(command: Command) -> Command:
 def serve_command(spec: ResearcherSpec) -> click.Command:
     """Return the command that serves researchers of this kind."""
 
-    def run(**given: Any) -> None:
-        # The MCP library takes a second to load: `--help` does not pay for it.
+    def run(**parameters: Any) -> None:
+        # Imported on demand: the MCP library takes a second to load.
         from marchwarden.errors import InvalidInput
         from marchwarden.mcp.serve import ServeOptions
 
-        inputs = Inputs.of({option.name: _values(given.pop(_parameter(option))) for option in spec.inputs})
+        inputs = Inputs.of({option.name: _values(parameters.pop(_parameter(option))) for option in spec.inputs})
         try:
-            serve_researcher(spec, inputs, ServeOptions(**given), os.environ)
+            serve_researcher(spec, inputs, ServeOptions(**parameters), os.environ)
         except InvalidInput as error:
             raise click.UsageError(str(error)) from error
 
@@ -51,7 +51,7 @@ def serve_command(spec: ResearcherSpec) -> click.Command:
 
 
 def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOptions", environ: Mapping[str, str]) -> None:
-    """Serve until the client leaves or the process is told to stop."""
+    """Build a researcher and serve it until the client disconnects or the process is stopped."""
     from marchwarden.logs.setup import set_up
     from marchwarden.mcp.serve import serve
     from marchwarden.minds.select import select_mind
@@ -77,12 +77,12 @@ def _input_option(option: InputOption) -> click.Option:
 
 
 def _parameter(option: InputOption) -> str:
-    """Return a name that no option of ours has."""
+    """Return a parameter name that does not collide with the serve options."""
     return f"input_{option.name}"
 
 
-def _values(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else given or ()
+def _values(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value or ()
 
 
 def _default_help(spec: ResearcherSpec) -> str:

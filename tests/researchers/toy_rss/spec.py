@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.spec import BuildContext, Described, InputOption, ResearcherSpec
+from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec, SourceDescription
 
 if TYPE_CHECKING:
     from marchwarden.loop.investigator import Investigator
     from marchwarden.settings import Settings
 
 
-def describe(inputs: Inputs, _settings: "Settings") -> Described:
+def describe(inputs: Inputs, _settings: "Settings") -> SourceDescription:
     return {"feeds": [str(Path(feed).absolute()) for feed in inputs["feeds"]]}
 
 
@@ -19,12 +19,12 @@ def build(inputs: Inputs, context: BuildContext) -> "Investigator":
     return from_trace(describe(inputs, context.settings), context)
 
 
-def from_trace(described: Described, context: BuildContext) -> "Investigator":
+def from_trace(description: SourceDescription, context: BuildContext) -> "Investigator":
     from marchwarden.loop.investigator import Investigator
     from marchwarden.minds.extractive import ExtractiveMind
     from tests.researchers.toy_rss.source import FeedSource
 
-    source = FeedSource(SPEC.trace_inputs(described)["feeds"])
+    source = FeedSource(SPEC.trace_inputs(description)["feeds"])
     return Investigator(source, context.mind, store=context.store, fallback=ExtractiveMind(), name=SPEC.kind)
 
 

@@ -1,4 +1,4 @@
-"""The `arxiv` commands: add, list, info and remove papers of the offline library. Only `add` uses the network."""
+"""`marchwarden arxiv`: add, list, info and remove papers of the offline library. Only `add` uses the network."""
 
 from typing import TYPE_CHECKING
 
@@ -38,13 +38,13 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
     from marchwarden.researchers.arxiv.tools import add_paper
     from marchwarden.storage.store import Store
 
-    names = [ArxivId.parse(written) for written in ids]
+    paper_ids = [ArxivId.parse(text) for text in ids]
     source = arxiv_source(settings.environ, Store.at(settings.trace_dir, settings.environ))
     failed = 0
-    for name in dict.fromkeys(names):
-        done = anyio.run(add_paper, source, name)
-        failed += not done.saved
-        click.echo(done.message, err=not done.saved)
+    for paper_id in dict.fromkeys(paper_ids):
+        outcome = anyio.run(add_paper, source, paper_id)
+        failed += not outcome.saved
+        click.echo(outcome.message, err=not outcome.saved)
     source.close()
     return 1 if failed else 0
 
@@ -58,11 +58,11 @@ def list_(settings: "Settings", as_json: bool) -> None:
     \b
     marchwarden arxiv list --json
     """
-    kept = _library(settings).papers()
+    papers = _library(settings).papers()
     if as_json:
-        click.echo(json_text([_as_json(each) for each in kept]))
-    elif kept:
-        for each in kept:
+        click.echo(json_text([_as_json(each) for each in papers]))
+    elif papers:
+        for each in papers:
             click.echo(f"{each.paper.id}  {each.paper.citation}")
     else:
         click.echo("no papers in the library yet; add one with `marchwarden arxiv add ID`")
@@ -82,18 +82,18 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
     from marchwarden.researchers.arxiv.identifiers import ArxivId
     from marchwarden.text.sanitize import one_line
 
-    name = ArxivId.parse(id_)
-    kept = _library(settings).find(name)
-    if kept is None:
-        raise InvalidInput(f"{name} is not in the library; add it with `marchwarden arxiv add {name}`")
-    described = _as_json(kept)
+    paper_id = ArxivId.parse(id_)
+    paper = _library(settings).find(paper_id)
+    if paper is None:
+        raise InvalidInput(f"{paper_id} is not in the library; add it with `marchwarden arxiv add {paper_id}`")
+    fields = _as_json(paper)
     if as_json:
-        click.echo(json_text(described))
+        click.echo(json_text(fields))
         return
-    for label, value in described.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        if shown:
-            click.echo(f"{label}: {one_line(shown, 2_000)}")
+    for label, value in fields.items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if text:
+            click.echo(f"{label}: {one_line(text, 2_000)}")
 
 
 @arxiv.command()
@@ -108,10 +108,10 @@ def remove(settings: "Settings", id_: str) -> None:
     from marchwarden.errors import InvalidInput
     from marchwarden.researchers.arxiv.identifiers import ArxivId
 
-    name = ArxivId.parse(id_)
-    if not _library(settings).remove(name):
-        raise InvalidInput(f"{name} is not in the library")
-    click.echo(f"removed {name}")
+    paper_id = ArxivId.parse(id_)
+    if not _library(settings).remove(paper_id):
+        raise InvalidInput(f"{paper_id} is not in the library")
+    click.echo(f"removed {paper_id}")
 
 
 def _library(settings: "Settings") -> "Library":
@@ -121,8 +121,8 @@ def _library(settings: "Settings") -> "Library":
     return Library(library_folder(settings.environ))
 
 
-def _as_json(kept: "LibraryPaper") -> dict[str, object]:
-    paper = kept.paper
+def _as_json(stored: "LibraryPaper") -> dict[str, object]:
+    paper = stored.paper
     return {
         "id": str(paper.id),
         "title": paper.title,
@@ -135,8 +135,8 @@ def _as_json(kept: "LibraryPaper") -> dict[str, object]:
         "comment": paper.comment,
         "abstract": paper.abstract,
         "locator": paper.id.locator,
-        "read_from": kept.media_type,
-        "content_hash": kept.content_hash,
-        "text_hash": kept.text_hash,
-        "added": kept.added.isoformat(timespec="seconds"),
+        "read_from": stored.media_type,
+        "content_hash": stored.content_hash,
+        "text_hash": stored.text_hash,
+        "added": stored.added.isoformat(timespec="seconds"),
     }

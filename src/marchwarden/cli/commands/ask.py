@@ -8,7 +8,7 @@ import click
 from marchwarden.cli import options
 from marchwarden.cli.run import print_result, run_with_progress
 from marchwarden.cli.selection import Selection
-from marchwarden.cli.temporal import fleet_ask
+from marchwarden.cli.temporal import ask_fleet
 
 if TYPE_CHECKING:
     from marchwarden.core.inputs import Inputs
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.InputCommand)
 @click.argument("question")
-@options.where
-@options.limits
-@click.option("--context", default=None, help="What you know already.")
+@options.researcher_options
+@options.limit_options
+@click.option("--context", default=None, help="Background you already know.")
 @options.as_json("Print only the ResearchResult, as JSON.")
 @options.verbose
 @options.trace_dir
 @click.option("--local/--mcp", default=False, help="Run researchers in this process instead of as MCP servers.")
 @options.temporal
-@click.option("--id", "trace_id", metavar="TRACE_ID", help="With --temporal: id of the run, new or existing.")
+@click.option("--id", "trace_id", metavar="TRACE_ID", help="With --temporal: start or attach to this run.")
 @click.pass_obj
 def ask(
     settings: "Settings",
     question: str,
     inputs: "Inputs",
     researchers: tuple[str, ...],
-    mind: str | None,
+    model: str | None,
     depth: str,
     budget: int | None,
     max_iterations: int | None,
@@ -60,20 +60,20 @@ def ask(
     from marchwarden.minds.select import mind_notice
     from marchwarden.protocols import send_request
 
-    given = {
+    limits = {
         "max_iterations": max_iterations,
         "token_budget": budget,
         "max_sources": max_sources,
         "source_filter": source_filter,
     }
-    constraints = {name: value for name, value in given.items() if value is not None}
+    constraints = {name: value for name, value in limits.items() if value is not None}
     request = parse_request({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    selection, folder = Selection(researchers, inputs, mind), trace_dir or settings.trace_dir
+    selection, folder = Selection(researchers, inputs, model), trace_dir or settings.trace_dir
     if temporal:
-        result = run_with_progress(fleet_ask(selection, settings, temporal, request, trace_id), temporal)
+        result = run_with_progress(ask_fleet(selection, settings, temporal, request, trace_id), temporal)
         return print_result(result, settings, folder, as_json=as_json, verbose=verbose)
-    researcher = selection.researcher(settings, folder, in_process=local)
-    if notice := mind_notice(settings.environ, mind):
+    researcher = selection.build(settings, folder, in_process=local)
+    if notice := mind_notice(settings.environ, model):
         click.echo(notice, err=True)
     result = run_with_progress(lambda sink: send_request(researcher, request, progress=sink))
     return print_result(result, settings, folder, as_json=as_json, verbose=verbose)

@@ -7,7 +7,7 @@ import click
 
 from marchwarden.cli import options
 from marchwarden.cli.selection import Selection
-from marchwarden.cli.temporal import fleet_batch
+from marchwarden.cli.temporal import run_batch_on_fleet
 
 if TYPE_CHECKING:
     from marchwarden.core.inputs import Inputs
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.InputCommand)
 @click.argument("questions", type=click.Path(path_type=Path))
-@options.where
+@options.researcher_options
 @click.option(
     "--out", "-o", "results", type=click.Path(path_type=Path), required=True, help="Results file, one line per answer."
 )
@@ -31,13 +31,15 @@ def batch(
     questions: Path,
     inputs: "Inputs",
     researchers: tuple[str, ...],
-    mind: str | None,
+    model: str | None,
     results: Path,
     concurrency: int,
     trace_dir: Path | None,
     temporal: str | None,
 ) -> int:
-    """Ask many questions in one process. Questions whose id is in the results file are skipped.
+    """Ask many questions from a file. Questions whose id is in the results file are skipped.
+
+    QUESTIONS has one JSON object per line, with an id, a question and any other arguments of a request.
 
     \b
     marchwarden batch questions.jsonl --files docs/wiki -o results.jsonl
@@ -46,11 +48,11 @@ def batch(
 
     from marchwarden.cli.batch_file import Batch
 
-    work = Batch.of(questions, results)
-    selection, folder = Selection(researchers, inputs, mind), trace_dir or settings.trace_dir
+    unanswered = Batch.load(questions, results)
+    selection, folder = Selection(researchers, inputs, model), trace_dir or settings.trace_dir
     if temporal:
-        anyio.run(fleet_batch, selection, settings, temporal, work)
+        anyio.run(run_batch_on_fleet, selection, settings, temporal, unanswered)
         return 0
-    researcher = selection.researcher(settings, folder, in_process=True)
-    anyio.run(work.run, researcher, concurrency)
+    researcher = selection.build(settings, folder, in_process=True)
+    anyio.run(unanswered.run, researcher, concurrency)
     return 0

@@ -1,4 +1,4 @@
-"""The `calibrate` command: fit the confidence rubric to results that a suite can judge."""
+"""`marchwarden calibrate`: fit the confidence rubric to results that a suite can judge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--version", "version", default="", metavar="NAME", help="Name of the new rubric.")
 @click.option("--keep", is_flag=True, help="Save it in the trace folder, so that later runs use it.")
-@click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with traces.")
+@click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with the traces and the archive.")
 @click.pass_obj
 def calibrate(
     settings: "Settings",
@@ -48,18 +48,18 @@ def calibrate(
     from marchwarden.storage.store import Store
 
     folder = Store.at(trace_dir or settings.trace_dir, settings.environ).folder
-    weighed = [each for path, suite in _paired(results, suites) for each in _weighed(path, suite)]
+    outcomes = [each for path, suite in _pair_with_suites(results, suites) for each in _judged_results(path, suite)]
     before = Rubric.load(folder)
-    version = version or f"{Rubric.shipped().version}, fitted to {len(weighed)} results"
-    after = calibrate_rubric(before, weighed, version)
+    version = version or f"{Rubric.shipped().version}, fitted to {len(outcomes)} results"
+    after = calibrate_rubric(before, outcomes, version)
     for rubric in (before, after):
-        click.echo(f"{rubric.version}: calibration error {_error(rubric, weighed):.3f}", err=True)
+        click.echo(f"{rubric.version}: calibration error {_error(rubric, outcomes):.3f}", err=True)
     click.echo(after.to_toml(), nl=False)
     if keep:
-        _keep(folder, after)
+        _save(folder, after)
 
 
-def _paired(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[Path, str]]":
+def _pair_with_suites(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[Path, str]]":
     from marchwarden.errors import InvalidInput
 
     if len(suites) not in {1, len(results)}:
@@ -67,7 +67,7 @@ def _paired(results: tuple[Path, ...], suites: tuple[str, ...]) -> "list[tuple[P
     return list(zip(results, suites * (len(results) if len(suites) == 1 else 1), strict=True))
 
 
-def _weighed(path: Path, suite_name: str) -> "Iterator[LabelledFactors]":
+def _judged_results(path: Path, suite_name: str) -> "Iterator[LabelledFactors]":
     """Yield the results of one file. Questions that the suite does not mark as answerable or not are skipped."""
     from marchwarden.errors import InvalidInput
     from marchwarden.evaluation.judge import Judge
@@ -76,25 +76,25 @@ def _weighed(path: Path, suite_name: str) -> "Iterator[LabelledFactors]":
     from marchwarden.evaluation.suite import Suite
     from marchwarden.evidence.calibration import LabelledFactors
 
-    suite, found = Suite.load(suite_name), ResultsFile(path).read()
-    check_question_ids(suite, found)
+    suite, results = Suite.load(suite_name), ResultsFile(path).read()
+    check_question_ids(suite, results)
     judge = Judge(suite)
-    judged = [each for each in suite.questions if str(each.id) in found and each.answerable is not None]
-    if not judged:
+    questions = [each for each in suite.questions if str(each.id) in results and each.answerable is not None]
+    if not questions:
         raise InvalidInput(f"{path} has no results that the suite {suite.name} can judge")
-    for question in judged:
-        result = found[str(question.id)]
-        right = bool(question.answerable) and judge.judge(question, result).found
-        yield LabelledFactors(result.confidence_factors, right, 1000 / len(judged))
+    for question in questions:
+        result = results[str(question.id)]
+        is_right = bool(question.answerable) and judge.judge(question, result).found
+        yield LabelledFactors(result.confidence_factors, is_right, 1000 / len(questions))
 
 
-def _error(rubric: "Rubric", weighed: "Sequence[LabelledFactors]") -> float:
+def _error(rubric: "Rubric", outcomes: "Sequence[LabelledFactors]") -> float:
     from marchwarden.evaluation.calibration import ConfidenceOutcome, calibration_error
 
-    return calibration_error([ConfidenceOutcome(rubric.score(each.factors), each.right) for each in weighed]) or 0.0
+    return calibration_error([ConfidenceOutcome(rubric.score(each.factors), each.right) for each in outcomes]) or 0.0
 
 
-def _keep(folder: Path, rubric: "Rubric") -> None:
+def _save(folder: Path, rubric: "Rubric") -> None:
     from marchwarden.errors import StorageError
     from marchwarden.evidence.confidence import RUBRIC_FILE
 

@@ -1,11 +1,11 @@
-"""The `completion` command: print a shell completion script."""
+"""`marchwarden completion`: print a shell completion script."""
 
 import sys
 
 import click
 
 SHELLS = ("bash", "zsh", "fish")
-_HOW = {
+_INSTALLATION = {
     "bash": 'eval "$(marchwarden completion bash)"     in ~/.bashrc',
     "zsh": 'eval "$(marchwarden completion zsh)"      in ~/.zshrc',
     "fish": "marchwarden completion fish | source      in ~/.config/fish/config.fish",
@@ -23,7 +23,7 @@ def completion(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-    kinds: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
-    click.echo(kinds[shell](context.find_root().command, {}, "marchwarden", "_MARCHWARDEN_COMPLETE").source())
+    scripts: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    click.echo(scripts[shell](context.find_root().command, {}, "marchwarden", "_MARCHWARDEN_COMPLETE").source())
     if sys.stdout.isatty():
-        click.echo(f"to install it: {_HOW[shell]}", err=True)
+        click.echo(f"to install it: {_INSTALLATION[shell]}", err=True)

@@ -1,4 +1,4 @@
-"""The `contract` command: print the JSON schemas of the research contract."""
+"""`marchwarden contract`: print the JSON schemas of the research contract."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The `costs` command: add up what all runs have spent."""
+"""`marchwarden costs`: add up the costs of all runs."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--by", type=click.Choice(["day", "model", "researcher"]), default="day", show_default=True, help="Group by."
+    "--by",
+    type=click.Choice(["day", "model", "researcher"]),
+    default="day",
+    show_default=True,
+    help="How to group the costs.",
 )
 @options.as_json("Print the sums as JSON.")
 @options.trace_dir
@@ -32,9 +36,9 @@ def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) 
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
 
-    spent = all_expenses(options.open_store(settings, trace_dir), Prices.load(settings.prices))
-    sums, whole = sum_by(spent, by), total(spent)
+    items = all_expenses(options.open_store(settings, trace_dir), Prices.load(settings.prices))
+    sums, grand_total = sum_by(items, by), total(items)
     if as_json:
-        click.echo(json_text([asdict(each) for each in (*sums, whole)]))
+        click.echo(json_text([asdict(each) for each in (*sums, grand_total)]))
     else:
-        Console(highlight=False).print(formatter.spending(sums, whole), soft_wrap=True)
+        Console(highlight=False).print(formatter.costs(sums, grand_total), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`marchwarden doctor`: check the installation and say what to do about each problem."""
+"""`marchwarden doctor`: check the installation."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--all", "whole", is_flag=True, help="Check every archived file and index, not only a sample.")
+@click.option("--all", "check_all", is_flag=True, help="Check every archived file and index, not only a sample.")
 @click.option("--offline", is_flag=True, help="Do not check the network.")
 @options.as_json("Print the checks as JSON.")
 @options.trace_dir
 @click.pass_obj
-def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trace_dir: Path | None) -> int:
-    """Check the installation and say what to do about each problem.
+def doctor(settings: "Settings", check_all: bool, offline: bool, as_json: bool, trace_dir: Path | None) -> int:
+    """Check the installation, and show how to fix each problem.
 
-    Keys are never shown. Missing keys, extras and services are no problem: Marchwarden works without them. Exit 1 if
-    something is broken.
+    Keys are never shown. Missing keys, extras and services are optional: Marchwarden works without them. Exit code 1
+    if something is broken.
 
     \b
     marchwarden doctor
@@ -32,15 +32,15 @@ def doctor(settings: "Settings", whole: bool, offline: bool, as_json: bool, trac
     from marchwarden.cli.doctor_local import check_local
     from marchwarden.cli.doctor_network import check_network
 
-    found = [*check_local(settings, trace_dir or settings.trace_dir, whole=whole)]
+    checks = [*check_local(settings, trace_dir or settings.trace_dir, check_all=check_all)]
     if not offline:
-        found += check_network(settings)
+        checks += check_network(settings)
     if as_json:
-        click.echo(json_text([asdict(each) for each in found]))
+        click.echo(json_text([asdict(each) for each in checks]))
     else:
         from rich.console import Console
 
         from marchwarden.cli import formatter
 
-        Console(highlight=False).print(formatter.doctor_checks(found))
-    return 1 if any(each.state == "broken" for each in found) else 0
+        Console(highlight=False).print(formatter.doctor_checks(checks))
+    return 1 if any(each.state == "broken" for each in checks) else 0

@@ -1,4 +1,4 @@
-"""`marchwarden eval`: ask the questions of a suite and compare the answers with the known ones."""
+"""`marchwarden eval`: answer the questions of a suite and compare the results with the known answers."""
 
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,7 +55,7 @@ def evaluate(
     suite_name: str,
     inputs: "Inputs",
     researchers: tuple[str, ...],
-    mind: str | None,
+    model: str | None,
     sample: int | None,
     seed: int,
     concurrency: int,
@@ -83,36 +83,40 @@ def evaluate(
 
     suite = Suite.load(suite_name)
     if is_gated:
-        _refuse_useless_gate(suite.name, sample)
-    asked, folder = suite.sample(sample, seed), trace_dir or settings.trace_dir
-    selection = _select(suite, researchers, inputs, mind, settings)
-    who = selection.researcher(settings, folder, in_process=True)
-    with _answers(results) as answers:
-        found = _answered(who, suite, asked, answers, concurrency)
+        _check_gate(suite.name, sample)
+    questions, folder = suite.sample(sample, seed), trace_dir or settings.trace_dir
+    selection = _select(suite, researchers, inputs, model, settings)
+    researcher = selection.build(settings, folder, in_process=True)
+    with _results_file(results) as file:
+        answers = _answer(researcher, suite, questions, file, concurrency)
     archive = Store.at(folder, settings.environ).archive
-    report = Report.from_results(suite, asked, found, archive)
+    report = Report.from_results(suite, questions, answers, archive)
     if other:
-        report = report.compared_with(Report.from_results(suite, asked, ResultsFile(other).read(), archive))
-    _show(report, page_path, as_json=as_json)
-    return _gated(report) if is_gated else 0
+        report = report.compared_with(Report.from_results(suite, questions, ResultsFile(other).read(), archive))
+    _print_report(report, page_path, as_json=as_json)
+    return _apply_gate(report) if is_gated else 0
 
 
 def _select(
-    suite: "Suite", names: tuple[str, ...], inputs: "Inputs", mind: str | None, settings: "Settings"
+    suite: "Suite", names: tuple[str, ...], inputs: "Inputs", model: str | None, settings: "Settings"
 ) -> Selection:
-    """Select the named researchers, else those with inputs, else files. Files reads the suite unless told otherwise."""
-    given = tuple(kind for kind, spec in researcher_specs().items() if spec.own_inputs(inputs))
-    names = names or given or ("files",)
+    """Select the named researchers, else those with inputs, else files. By default, files reads the suite."""
+    kinds_with_inputs = tuple(kind for kind, spec in researcher_specs().items() if spec.own_inputs(inputs))
+    names = names or kinds_with_inputs or ("files",)
     if "files" in names and not inputs["folders"]:
         # Suites are stored next to the index that is built from them.
         inputs = inputs.having("folders", [str(suite.write_documents(settings.index_dir.with_name("suites")))])
-    return Selection(names, inputs, mind)
+    return Selection(names, inputs, model)
 
 
-def _answered(
-    who: "Researcher", suite: "Suite", asked: "Sequence[SuiteQuestion]", answers: "ResultsFile", concurrency: int
+def _answer(
+    researcher: "Researcher",
+    suite: "Suite",
+    questions: "Sequence[SuiteQuestion]",
+    file: "ResultsFile",
+    concurrency: int,
 ) -> "Mapping[str, ResearchResult]":
-    """The results of all that was asked; only what has none yet is asked now."""
+    """Answer the questions that have no result in the file yet, and return all results."""
     import anyio
 
     from marchwarden.cli.batch_file import progress_bar
@@ -120,19 +124,20 @@ def _answered(
     from marchwarden.evaluation.report import check_question_ids
     from marchwarden.evaluation.run import Task, answer_all
 
-    done = answers.read()
-    check_question_ids(suite, done)
-    tasks = [Task(each.id, parse_request({"question": each.text})) for each in asked if str(each.id) not in done]
+    finished = file.read()
+    check_question_ids(suite, finished)
+    unanswered = [each for each in questions if str(each.id) not in finished]
+    tasks = [Task(each.id, parse_request({"question": each.text})) for each in unanswered]
     if tasks:
         with progress_bar() as bar:
-            shown = bar.add_task("questions", total=len(asked), completed=len(asked) - len(tasks))
-            anyio.run(answer_all, who, tasks, answers, concurrency, lambda: bar.advance(shown))
-    return answers.read()
+            row = bar.add_task("questions", total=len(questions), completed=len(questions) - len(tasks))
+            anyio.run(answer_all, researcher, tasks, file, concurrency, lambda: bar.advance(row))
+    return file.read()
 
 
 @contextmanager
-def _answers(path: Path | None) -> "Iterator[ResultsFile]":
-    """The results file that was named, or one that does not outlast the command: old answers are no measurement."""
+def _results_file(path: Path | None) -> "Iterator[ResultsFile]":
+    """Open the given results file, or a temporary one: without `--out`, every question is asked again."""
     from tempfile import TemporaryDirectory
 
     from marchwarden.evaluation.run import ResultsFile
@@ -140,16 +145,16 @@ def _answers(path: Path | None) -> "Iterator[ResultsFile]":
     if path is not None:
         yield ResultsFile(path)
         return
-    with TemporaryDirectory() as beside:
-        yield ResultsFile(Path(beside) / "results.jsonl")
+    with TemporaryDirectory() as folder:
+        yield ResultsFile(Path(folder) / "results.jsonl")
 
 
-def _show(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
+def _print_report(report: "Report", page_path: Path | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(report.to_json()))
     else:
         click.echo("\n".join(report.lines()))
-    # Last: a place that cannot be written costs the page and not the measurement.
+    # Last, so that the report is printed even if the page cannot be written.
     if page_path:
         _write(page_path, report)
 
@@ -164,18 +169,18 @@ def _write(path: Path, report: "Report") -> None:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _gated(report: "Report") -> int:
+def _apply_gate(report: "Report") -> int:
     from marchwarden.evaluation.gate import load_gate
 
     breaches = [*load_gate(report.suite).breaches(report)]
     for breach in breaches:
         click.echo(f"gate: {breach}", err=True)
-    click.echo("gate: closed" if breaches else "gate: every figure holds", err=True)
+    click.echo("gate: failed" if breaches else "gate: passed", err=True)
     return 1 if breaches else 0
 
 
-def _refuse_useless_gate(suite: str, sample: int | None) -> None:
-    """Before anything is asked: a gate is for a suite that has one, and for the whole of it."""
+def _check_gate(suite: str, sample: int | None) -> None:
+    """Raise `InvalidInput` if the suite has no gate or is not asked as a whole."""
     from marchwarden.errors import InvalidInput
     from marchwarden.evaluation.gate import load_gate
 

@@ -1,4 +1,4 @@
-"""The `gc` command: find archive files that no run uses, and delete them on request."""
+"""`marchwarden gc`: find archive files that no run uses, and delete them on request."""
 
 import json
 import re
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
-YOUNG_SEC = 3600
-"""A file is archived before its trace line is written, so newer files may still be needed."""
+MIN_AGE_SEC = 3600
+"""Newer files are never deleted: a file is archived before its trace line is written."""
 _NAME = re.compile(rb"sha256:([0-9a-f]{64})")
 _BODY = re.compile(r"[0-9a-f]{62}")
-_UNFINISHED = ".keep-"
+_TEMPORARY = ".keep-"
 
 
 @dataclass(frozen=True)
@@ -63,49 +63,48 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
     import time
 
     from marchwarden.errors import InvalidInput
-    from marchwarden.storage.store import Store
 
-    store = Store.at(trace_dir or settings.trace_dir, settings.environ)
+    store = options.open_store(settings, trace_dir)
     if not store.is_local:
-        raise InvalidInput(f"gc only works on local folders, and {store.place} is not one")
-    found = measure_usage(store, time.time())
-    deleted = [body for body in found.unneeded if _deleted(body)] if delete else []
+        raise InvalidInput(f"gc works only on local folders, not on {store.place}")
+    usage = measure_usage(store, time.time())
+    deleted = [body for body in usage.unneeded if _delete(body)] if delete else []
     counts = {
-        "runs": found.runs,
-        "bodies": found.bodies,
-        "bytes": found.size,
-        "unneeded": len(found.unneeded),
-        "unneeded_bytes": found.unneeded_size,
+        "runs": usage.runs,
+        "bodies": usage.bodies,
+        "bytes": usage.size,
+        "unneeded": len(usage.unneeded),
+        "unneeded_bytes": usage.unneeded_size,
         "deleted": len(deleted),
         "deleted_bytes": sum(body.size for body in deleted),
     }
-    click.echo(json.dumps(counts) if as_json else _summarize(found, deleted, asked=delete))
+    click.echo(json.dumps(counts) if as_json else _summarize(usage, deleted, delete=delete))
 
 
 def measure_usage(store: "Store", now: float) -> ArchiveUsage:
     """List files before traces, so that files archived meanwhile are not considered."""
     bodies = [*_bodies(store.archive.folder)]
     traces = sorted(store.folder.glob("*.jsonl"))
-    needed = {name for trace in traces for name in _named(trace)}
-    unneeded = [body for body in bodies if _hash(body.path) not in needed and now - body.touched > YOUNG_SEC]
+    needed = {name for trace in traces for name in _hashes_in(trace)}
+    unneeded = [body for body in bodies if _hash(body.path) not in needed and now - body.touched > MIN_AGE_SEC]
     return ArchiveUsage(len(bodies), sum(body.size for body in bodies), len(traces), tuple(unneeded))
 
 
 def _bodies(folder: Path) -> Iterator[ArchivedFile]:
     for path in folder.glob("[0-9a-f][0-9a-f]/*"):
-        if _BODY.fullmatch(path.name) or path.name.startswith(_UNFINISHED):
+        if _BODY.fullmatch(path.name) or path.name.startswith(_TEMPORARY):
             stat = path.stat()
             yield ArchivedFile(path, stat.st_size, stat.st_mtime)
 
 
-def _named(trace: Path) -> set[str]:
+def _hashes_in(trace: Path) -> set[str]:
     """Return every hash in a trace. Reads bytes, so incomplete and damaged lines count too."""
     from marchwarden.errors import StorageError
 
     try:
         return {match.decode() for match in _NAME.findall(trace.read_bytes())}
     except OSError as error:
-        # Without this trace we cannot know which files it needs.
+        # The files that this trace needs are unknown.
         raise StorageError(f"{trace.name} cannot be read ({error.strerror}): nothing was deleted") from error
 
 
@@ -113,7 +112,7 @@ def _hash(path: Path) -> str:
     return path.parent.name + path.name
 
 
-def _deleted(body: ArchivedFile) -> bool:
+def _delete(body: ArchivedFile) -> bool:
     """Delete a file and return whether it is gone. Keep it if a run used it in the meantime."""
     try:
         if body.path.stat().st_mtime != body.touched:
@@ -124,14 +123,14 @@ def _deleted(body: ArchivedFile) -> bool:
     return True
 
 
-def _summarize(found: ArchiveUsage, deleted: list[ArchivedFile], *, asked: bool) -> str:
+def _summarize(usage: ArchiveUsage, deleted: list[ArchivedFile], *, delete: bool) -> str:
     from marchwarden.text.sanitize import pluralize
 
-    lines = [f"{pluralize(found.bodies, 'file')}, {_size(found.size)}, from {pluralize(found.runs, 'run')}"]
-    if not found.unneeded:
+    lines = [f"{pluralize(usage.bodies, 'file')}, {_size(usage.size)}, from {pluralize(usage.runs, 'run')}"]
+    if not usage.unneeded:
         return "\n".join([*lines, "nothing to delete"])
-    lines.append(f"{len(found.unneeded)} of them, {_size(found.unneeded_size)}, are not used by any run")
-    if asked:
+    lines.append(f"{len(usage.unneeded)} of them, {_size(usage.unneeded_size)}, are not used by any run")
+    if delete:
         freed = sum(body.size for body in deleted)
         lines.append(f"deleted {pluralize(len(deleted), 'file')}, {_size(freed)}")
     else:

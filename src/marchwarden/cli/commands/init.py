@@ -1,4 +1,4 @@
-"""The `init` command: create configuration files. Also holds the text that `marchwarden` prints without arguments."""
+"""`marchwarden init`: create configuration files. Also holds what `marchwarden` prints without arguments."""
 
 import os
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def init(settings: "Settings") -> None:
         settings.prices: _prices(),
     }
     for path, text in files.items():
-        click.echo(_written(path, text))
+        click.echo(_create(path, text))
     click.echo("Uncomment what you want to change.")
     click.echo("Next: run `marchwarden doctor` to check the installation.")
 
@@ -75,11 +75,12 @@ def _prices() -> str:
     """Return the built-in price table, commented out so that later versions can update the prices."""
     from importlib.resources import files
 
-    shipped = files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8")
-    return "\n".join(line if not line or line.startswith("#") else f"# {line}" for line in shipped.splitlines()) + "\n"
+    built_in = files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8")
+    return "\n".join(line if not line or line.startswith("#") else f"# {line}" for line in built_in.splitlines()) + "\n"
 
 
-def _written(path: Path, text: str) -> str:
+def _create(path: Path, text: str) -> str:
+    """Create a file unless it exists, and return a message."""
     from marchwarden.errors import InvalidInput
 
     if path.exists():

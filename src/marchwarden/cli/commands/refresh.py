@@ -1,4 +1,4 @@
-"""The `refresh` command: check whether cited sources have changed. `verify --online` shares the check."""
+"""`marchwarden refresh`: check whether cited sources have changed. `verify --online` uses the same check."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -32,18 +32,18 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
 
     from marchwarden.audit.recheck import statement_statuses
     from marchwarden.cli import formatter
-    from marchwarden.storage.store import Store
 
-    store = Store.at(trace_dir or settings.trace_dir, settings.environ)
-    visits = check_sources(settings, store, trace_id)
+    store = options.open_store(settings, trace_dir)
+    source_checks = check_sources(settings, store, trace_id)
     result = store.reread(trace_id).result
-    found = statement_statuses(result.answer if result else "", visits)
+    statements = statement_statuses(result.answer if result else "", source_checks)
     if as_json:
-        report = {"visits": [asdict(each) for each in visits], "statements": [each.to_json() for each in found]}
-        click.echo(json_text(report))
+        visits = [asdict(each) for each in source_checks]
+        click.echo(json_text({"visits": visits, "statements": [each.to_json() for each in statements]}))
     else:
-        Console(highlight=False).print(formatter.visits(visits), formatter.statements(found), sep="\n")
-    return 0 if all(each.is_intact for each in visits) else 1
+        console = Console(highlight=False)
+        console.print(formatter.source_checks(source_checks), formatter.statements(statements), sep="\n")
+    return 0 if all(each.is_intact for each in source_checks) else 1
 
 
 def check_sources(settings: "Settings", store: "Store", trace_id: str) -> "tuple[SourceCheck, ...]":

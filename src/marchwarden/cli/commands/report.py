@@ -1,4 +1,4 @@
-"""The `report` command: export a finished run as a file. Works offline."""
+"""`marchwarden report`: export a finished run as a file. Works offline."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 FORMATS = ("html", "md", "json", "bibtex", "csl-json")
-_BY_NAME = {".html": "html", ".htm": "html", ".md": "md", ".bib": "bibtex", ".json": "json"}
+_FORMAT_BY_SUFFIX = {".html": "html", ".htm": "html", ".md": "md", ".bib": "bibtex", ".json": "json"}
 
 
 @click.command()
 @options.trace_id
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output file. Default: stdout.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: from the output file name, else html.")
+@click.option(
+    "--format", "output_format", type=click.Choice(FORMATS), help="Default: from the output file name, else html."
+)
 @options.trace_dir
 @click.pass_obj
-def report(settings: "Settings", trace_id: str, output: Path | None, form: str | None, trace_dir: Path | None) -> int:
+def report(
+    settings: "Settings", trace_id: str, output: Path | None, output_format: str | None, trace_dir: Path | None
+) -> int:
     """Export a run as one file: the answer, with every quotation highlighted in its source.
 
     The HTML file works offline and shows whether every citation was verified.
@@ -34,11 +38,10 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
     """
     from marchwarden.audit.prices import Prices
     from marchwarden.reports.load import load_bundle
-    from marchwarden.storage.store import Store
     from marchwarden.storage.trace import utc_now
 
-    bundle = load_bundle(Store.at(trace_dir or settings.trace_dir, settings.environ), trace_id, utc_now().date())
-    chosen = form or _BY_NAME.get(output.suffix.lower() if output else "", "html")
+    bundle = load_bundle(options.open_store(settings, trace_dir), trace_id, utc_now().date())
+    chosen = output_format or _FORMAT_BY_SUFFIX.get(output.suffix.lower() if output else "", "html")
     text = _render(bundle, Prices.load(settings.prices), chosen)
     if output is None:
         click.echo(text.encode(errors="replace"), nl=False)
@@ -48,13 +51,13 @@ def report(settings: "Settings", trace_id: str, output: Path | None, form: str |
     return 0 if bundle.verified else 1
 
 
-def _render(bundle: "Bundle", prices: "Prices", form: str) -> str:
+def _render(bundle: "Bundle", prices: "Prices", output_format: str) -> str:
     from marchwarden.reports.bibliography import bibtex, csl_json
     from marchwarden.reports.json_export import render_json
     from marchwarden.reports.markdown import render_markdown
     from marchwarden.reports.page import render_page
 
-    match form:
+    match output_format:
         case "md":
             return render_markdown(bundle)
         case "json":

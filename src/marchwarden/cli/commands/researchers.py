@@ -1,4 +1,4 @@
-"""`marchwarden researchers`: list researchers, what each is for, and whether it answers."""
+"""`marchwarden researchers`: list researchers and their status."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @options.as_json("Print the list as JSON.")
 @click.pass_obj
 def researchers(settings: "Settings", as_json: bool) -> int:
-    """List researchers: installed kinds, and those registered in researchers.toml. Exit 1 if one does not answer.
+    """List researchers and their status: installed kinds, and those registered in researchers.toml.
+
+    Exit code 1 if one does not answer.
 
     \b
     marchwarden researchers
@@ -30,24 +32,24 @@ def researchers(settings: "Settings", as_json: bool) -> int:
 
     registry = ExternalRegistry.load(settings.researchers, settings.environ)
     installed = [_health(spec, settings) for spec in researcher_specs().values()]
-    found = [*installed, *anyio.run(check_health, registry)]
+    statuses = [*installed, *anyio.run(check_health, registry)]
     if as_json:
-        click.echo(json_text([vars(each) for each in found]))
+        click.echo(json_text([vars(each) for each in statuses]))
     else:
         from rich.console import Console
 
         from marchwarden.cli import formatter
 
-        Console(highlight=False).print(formatter.healths(found))
-    return 0 if all(each.well for each in found) else 1
+        Console(highlight=False).print(formatter.researchers(statuses))
+    return 0 if all(each.well for each in statuses) else 1
 
 
 def _health(spec: "ResearcherSpec", settings: "Settings") -> "Health":
     from marchwarden.contract import CONTRACT_VERSION
     from marchwarden.orchestrator.external import Health
 
-    needed = spec.needed_options()
-    state = spec.status(settings.environ) or (f"needs {needed}" if needed else "needs no option")
+    required = spec.needed_options()
+    state = spec.status(settings.environ) or (f"needs {required}" if required else "needs no option")
     return Health(
         spec.kind, CONTRACT_VERSION, f"{state} (from {spec.package})" if spec.package else state, spec.purpose
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
+from marchwarden.cli.rebuild import rebuild_from_trace
 from marchwarden.cli.run import print_result, run_with_progress
-from marchwarden.cli.selection import rebuild_from_trace
 
 if TYPE_CHECKING:
     from marchwarden.settings import Settings
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.trace_id
-@click.option("--model", "--mind", "mind", metavar="MODEL", help="Use another model than the run had.")
+@click.option("--model", "--mind", "model", metavar="MODEL", help="Continue with another model.")
 @options.as_json("Print only the ResearchResult, as JSON.")
 @options.verbose
 @options.trace_dir
 @click.pass_obj
 def resume(
-    settings: "Settings", trace_id: str, mind: str | None, as_json: bool, verbose: bool, trace_dir: Path | None
+    settings: "Settings", trace_id: str, model: str | None, as_json: bool, verbose: bool, trace_dir: Path | None
 ) -> int:
     """Resume an interrupted run. Steps that are in its trace are not repeated.
 
@@ -30,6 +30,6 @@ def resume(
     """
     store = options.open_store(settings, trace_dir)
     folder = trace_dir or settings.trace_dir
-    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, folder, mind)
+    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, folder, model)
     result = run_with_progress(lambda sink: researcher.resume(trace_id, progress=sink))
     return print_result(result, settings, folder, as_json=as_json, verbose=verbose)

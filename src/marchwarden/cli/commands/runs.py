@@ -1,11 +1,11 @@
-"""The `runs` commands: list, watch, cancel and retry runs on the fleet."""
+"""`marchwarden runs`: list, watch, cancel and retry runs on the fleet."""
 
 import json
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from marchwarden.cli.temporal import engine_at
+from marchwarden.cli.temporal import temporal_connection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -49,13 +49,13 @@ def list_runs(settings: "Settings", temporal: str, state: str | None, limit: int
     marchwarden runs list --temporal 127.0.0.1:7233 --state failed
     """
 
-    async def work(client: "Client") -> None:
-        from marchwarden.temporal.runs import runs as listed
+    async def print_runs(client: "Client") -> None:
+        from marchwarden.temporal.runs import runs as list_fleet_runs
 
-        async for each in listed(client, state, limit):
+        async for each in list_fleet_runs(client, state, limit):
             click.echo(_as_json(each) if as_json else _line(each))
 
-    _through(settings, temporal, work)
+    _with_client(settings, temporal, print_runs)
 
 
 @runs.command()
@@ -69,13 +69,13 @@ def watch(settings: "Settings", trace_id: str, temporal: str, as_json: bool) -> 
     \b
     marchwarden runs watch TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.cli.progress import progress_sink
+    from marchwarden.cli.progress import show_progress
     from marchwarden.cli.run import print_result
-    from marchwarden.temporal.runs import watch as watched
+    from marchwarden.temporal.runs import watch as watch_run
 
-    with progress_sink(temporal) as sink:
-        found = _through(settings, temporal, lambda client: watched(client, trace_id, sink.report))
-    return print_result(found, settings, settings.trace_dir, as_json=as_json)
+    with show_progress(temporal) as display:
+        result = _with_client(settings, temporal, lambda client: watch_run(client, trace_id, display.report))
+    return print_result(result, settings, settings.trace_dir, as_json=as_json)
 
 
 @runs.command()
@@ -88,9 +88,9 @@ def cancel(settings: "Settings", trace_id: str, temporal: str) -> None:
     \b
     marchwarden runs cancel TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.temporal.runs import cancel as cancelled
+    from marchwarden.temporal.runs import cancel as cancel_run
 
-    _through(settings, temporal, lambda client: cancelled(client, trace_id))
+    _with_client(settings, temporal, lambda client: cancel_run(client, trace_id))
     click.echo(f"cancelled; `marchwarden runs retry {trace_id}` resumes it", err=True)
 
 
@@ -104,21 +104,21 @@ def retry(settings: "Settings", trace_id: str, temporal: str) -> None:
     \b
     marchwarden runs retry TRACE_ID --temporal 127.0.0.1:7233
     """
-    from marchwarden.temporal.runs import retry as retried
+    from marchwarden.temporal.runs import retry as retry_run
 
-    _through(settings, temporal, lambda client: retried(client, trace_id))
+    _with_client(settings, temporal, lambda client: retry_run(client, trace_id))
     click.echo(f"restarted; watch it with `marchwarden runs watch {trace_id}`", err=True)
 
 
-def _through(settings: "Settings", address: str, work: "Callable[[Client], Awaitable[T]]") -> T:
+def _with_client(settings: "Settings", address: str, action: "Callable[[Client], Awaitable[T]]") -> T:
     import anyio
 
-    engine = engine_at(address, settings)
+    connection = temporal_connection(address, settings)
 
-    async def connected() -> T:
-        return await work(await engine.connect())
+    async def connect_and_run() -> T:
+        return await action(await connection.connect())
 
-    return anyio.run(connected)
+    return anyio.run(connect_and_run)
 
 
 def _as_json(run: "FleetRun") -> str:
@@ -128,5 +128,5 @@ def _as_json(run: "FleetRun") -> str:
 def _line(run: "FleetRun") -> str:
     from marchwarden.text.sanitize import one_line
 
-    who = ", ".join(run.researchers)
-    return one_line(f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {who}  {run.question}", 200)
+    names = ", ".join(run.researchers)
+    return one_line(f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {names}  {run.question}", 200)

@@ -1,4 +1,4 @@
-"""`marchwarden serve`: a subcommand for each kind of researcher, and one for the PI."""
+"""`marchwarden serve`: serve a researcher over MCP. One subcommand per kind of researcher, and one for the PI."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ServeGroup(click.Group):
-    """A group whose subcommands are the kinds of researcher."""
+    """A click group with a subcommand for each kind of researcher."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from marchwarden.researchers.registry import researcher_specs
@@ -65,7 +65,7 @@ def serve_pi(
     from marchwarden.orchestrator.pi import NAME, PURPOSE
     from marchwarden.storage.store import Store
 
-    researcher = Selection(researchers, inputs).researcher(settings, settings.trace_dir, in_process=True)
+    researcher = Selection(researchers, inputs).build(settings, settings.trace_dir, in_process=True)
     store = Store.at(settings.trace_dir, settings.environ)
     mcp_options = ServeOptions(address, token_env, service_file, allowed_hosts)
     serve_mcp(researcher, store, name=NAME, purpose=PURPOSE, options=mcp_options, settings=settings)

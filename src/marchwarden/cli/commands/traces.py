@@ -1,4 +1,4 @@
-"""The `traces` command: list past runs and search them."""
+"""`marchwarden traces`: list and search past runs."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -31,25 +31,25 @@ def traces(settings: "Settings", as_json: bool, limit: int, words: str | None, t
     marchwarden traces --search bridge
     """
     from marchwarden.cli import formatter
-    from marchwarden.cli.pager import show
+    from marchwarden.cli.pager import print_paged
 
     store = options.open_store(settings, trace_dir)
-    ids = store.traces() if words is None else _searched(store, words)
-    found = [_summary(store, trace_id) for trace_id in ids[:limit]]
+    ids = store.traces() if words is None else _search(store, words)
+    shown = [_summary(store, trace_id) for trace_id in ids[:limit]]
     if as_json:
-        click.echo(json_text([asdict(each) for each in found]))
-    elif found:
-        show(formatter.traces(found))
-        if len(ids) > len(found):
-            click.echo(f"showing {len(found)} of {len(ids)}; --limit {len(ids)} shows all", err=True)
+        click.echo(json_text([asdict(each) for each in shown]))
+    elif shown:
+        print_paged(formatter.traces(shown))
+        if len(ids) > len(shown):
+            click.echo(f"showing {len(shown)} of {len(ids)}; --limit {len(ids)} shows all", err=True)
     elif words is None:
         click.echo(f"no runs in {store.place} yet; start one with `marchwarden ask`")
     else:
         click.echo("no run contains all of these words; `marchwarden traces` lists every run")
 
 
-def _searched(store: "Store", words: str) -> list[str]:
-    """Return the ids of matching runs. Reads only two lines of each trace, so it stays fast with thousands of runs."""
+def _search(store: "Store", words: str) -> list[str]:
+    """Return the ids of matching runs. Fast for thousands of runs: only two lines of each trace are read."""
     from marchwarden.audit.catalog import RunCatalog, search_runs
 
     return [run.trace_id for run in search_runs(RunCatalog(store).runs(), words)]
@@ -62,8 +62,8 @@ def _summary(store: "Store", trace_id: str) -> "TraceSummary":
     question, confidence = "", None
     for entry in entries:
         match entry.fields:
-            case {"request": {"question": str(asked)}}:
-                question = asked
+            case {"request": {"question": str(text)}}:
+                question = text
             case {"result": {"confidence": float(score)}}:
                 confidence = score
     state = "finished" if entries and entries[-1].action == "result" else "incomplete"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from marchwarden.ui.ask_form import AskForm
     from marchwarden.ui.dependencies import UiDependencies
 
-NO_KEY = "No API key: the extractive mode is used. Set ANTHROPIC_API_KEY, or name a model above."
-WARM = 8
-"""Researchers kept for the next question with the same inputs, with their open indexes."""
+NO_KEY = "No API key: using the built-in extractive mode. Set ANTHROPIC_API_KEY, or enter a model above."
+MAX_CACHED = 8
+"""Researchers that stay open, with their indexes, for later questions with the same inputs."""
 
 
 @click.command()
@@ -35,7 +35,7 @@ WARM = 8
 @options.trace_dir
 @click.pass_obj
 def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -> None:
-    """Open the browser interface: ask, follow, read, compare and verify. It serves this machine only.
+    """Open the browser interface: ask questions, follow runs, read, compare and verify. For this machine only.
 
     The address contains a secret and works until the command ends (Ctrl-C). Interrupted runs can be resumed.
 
@@ -54,14 +54,20 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
 
             webbrowser.open(address)
 
-    left = anyio.run(partial(serve_page, ui_dependencies(settings, trace_dir or settings.trace_dir), port, announce))
-    if left:
-        click.echo(f"{left} unfinished: `marchwarden traces` lists them, `marchwarden resume` continues", err=True)
+    unfinished = anyio.run(
+        partial(serve_page, ui_dependencies(settings, trace_dir or settings.trace_dir), port, announce)
+    )
+    if unfinished:
+        click.echo(
+            f"{unfinished} unfinished: `marchwarden traces` lists them, `marchwarden resume` continues", err=True
+        )
 
 
 def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
+    """Return the functions and values that the browser interface needs from the command line."""
     from marchwarden.audit.prices import Prices
-    from marchwarden.cli.selection import Selection, rebuild_from_trace, rebuild_run_offline
+    from marchwarden.cli.rebuild import rebuild_from_trace, rebuild_run_offline
+    from marchwarden.cli.selection import Selection
     from marchwarden.minds.select import mind_notice
     from marchwarden.orchestrator.external import ExternalRegistry
     from marchwarden.researchers.registry import researcher_specs
@@ -70,23 +76,23 @@ def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
     from marchwarden.ui.dependencies import UiDependencies
 
     specs = researcher_specs()
-    options_of = {option.name: option for spec in specs.values() for option in spec.inputs}
+    input_options = {option.name: option for spec in specs.values() for option in spec.inputs}
 
-    @lru_cache(WARM)
+    @lru_cache(MAX_CACHED)
     def researcher_for(selection: Selection) -> "Researcher":
-        return selection.researcher(settings, trace_dir, in_process=True)
+        return selection.build(settings, trace_dir, in_process=True)
 
     def build(form: "AskForm") -> "Researcher":
-        given = {
-            name: [_expanded(value) if options_of[name].is_path else value for value in form.inputs[name]]
+        inputs = {
+            name: [_expand_home(value) if input_options[name].is_path else value for value in form.inputs[name]]
             for name in form.inputs
         }
-        return researcher_for(Selection(form.researchers, Inputs.of(given), form.mind))
+        return researcher_for(Selection(form.researchers, Inputs.of(inputs), form.mind))
 
-    def read_inputs(kind: str, described: "Mapping[str, object]") -> Inputs:
-        return specs[kind].trace_inputs(described) if kind in specs else Inputs()
+    def read_inputs(kind: str, description: "Mapping[str, object]") -> Inputs:
+        return specs[kind].trace_inputs(description) if kind in specs else Inputs()
 
-    registered = ExternalRegistry.load(settings.researchers, settings.environ).entries
+    external = ExternalRegistry.load(settings.researchers, settings.environ).entries
     return UiDependencies(
         store=Store.at(trace_dir, settings.environ),
         prices=Prices.load(settings.prices),
@@ -99,10 +105,10 @@ def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
             for spec in specs.values()
             for option in spec.inputs
         ),
-        names=(*(kind for kind, spec in specs.items() if not spec.needed_options()), *registered),
+        names=(*(kind for kind, spec in specs.items() if not spec.needed_options()), *external),
         notice=NO_KEY if mind_notice(settings.environ) else "",
     )
 
 
-def _expanded(path_or_url: str) -> str:
+def _expand_home(path_or_url: str) -> str:
     return str(Path(path_or_url).expanduser()) if path_or_url.startswith("~") else path_or_url

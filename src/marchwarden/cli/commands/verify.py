@@ -1,4 +1,4 @@
-"""The `verify` command: check every citation of a run against the archive."""
+"""`marchwarden verify`: check every citation of a run against the archive."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -39,11 +39,10 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
     console = Console(highlight=False)
     if not as_json:
         console.print(formatter.checks(checks), soft_wrap=True)
-    visits = check_sources(settings, store, trace_id) if online else ()
+    source_checks = check_sources(settings, store, trace_id) if online else ()
     if as_json:
-        checked = [asdict(check) for check in checks]
-        found = {"checks": checked, "visits": [asdict(visit) for visit in visits]} if online else checked
-        click.echo(json_text(found))
+        proofs, visits = [asdict(each) for each in checks], [asdict(each) for each in source_checks]
+        click.echo(json_text({"checks": proofs, "visits": visits} if online else proofs))
     elif online:
-        console.print(formatter.visits(visits))
-    return 0 if all(check.proved for check in checks) and all(visit.is_intact for visit in visits) else 1
+        console.print(formatter.source_checks(source_checks))
+    return 0 if all(each.proved for each in checks) and all(each.is_intact for each in source_checks) else 1

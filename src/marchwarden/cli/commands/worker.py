@@ -1,4 +1,4 @@
-"""`marchwarden worker`: run researchers for a Temporal server."""
+"""`marchwarden worker`: run a fleet worker."""
 
 import json
 import logging
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marchwarden.cli.selection import member_source, rebuild_researcher
-from marchwarden.cli.temporal import engine_at
+from marchwarden.cli import options
+from marchwarden.cli.rebuild import member_source, rebuild_researcher
+from marchwarden.cli.selection import external_registry
+from marchwarden.cli.temporal import temporal_connection
 from marchwarden.researchers.registry import researcher_specs
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from marchwarden.temporal.model_proxy_client import ProxyClient
 
 LIMITS = "MARCHWARDEN_LIMITS"
-IN_LINE_SEC = 120.0
+LIMITED_SEARCH_SEC = 120.0
+"""Time limit of a search that may have to wait for a rate limit."""
 
 
 @click.command()
@@ -70,57 +73,56 @@ def worker(
     """
     import anyio
 
-    engine, folder = engine_at(temporal, settings), trace_dir or settings.trace_dir
-    from marchwarden.storage.store import Store
+    # First, because the modules below need the `temporal` extra.
+    connection = temporal_connection(temporal, settings)
     from marchwarden.temporal.limiter import Limiter
     from marchwarden.temporal.model_proxy_client import ProxyClient
     from marchwarden.temporal.worker import TemporalWorker
 
-    store = Store.at(folder, settings.environ)
+    store = options.open_store(settings, trace_dir)
     services = [each for spec in researcher_specs().values() for each in spec.services(settings.environ)]
-    limits, seconds = _limits(services, settings), timedelta(seconds=drain)
-    known = ("pi", *researcher_specs(), *_registered(settings))
+    limits, drain_time = _limits(services, settings), timedelta(seconds=drain)
+    known = ("pi", *researcher_specs(), *external_registry(settings).entries)
     served = names or known
-    _refuse_unknown(served, known)
+    _check_names(served, known)
 
-    # Temporal retries by itself, and whoever asked sees what it gives up.
+    # Temporal logs every retry as an error. A run that finally fails is reported to its client.
     logging.getLogger("temporalio").setLevel(logging.DEBUG if settings.debug else logging.CRITICAL)
 
-    async def work() -> None:
-        client = await engine.connect()
+    async def serve() -> None:
+        client = await connection.connect()
         one_at_a_time = frozenset(each.name for each in services if each.one_at_a_time)
         limiter = Limiter(client, limits, _hosts(services), one_at_a_time)
-        telling = ProxyClient(settings.environ, store.place)
-        service = TemporalWorker(
-            served, ResearcherPool(settings, store, telling, limiter).duties(), concurrency, seconds
-        )
+        model_proxy = ProxyClient(settings.environ, store.place)
+        pool = ResearcherPool(settings, store, model_proxy, limiter)
+        temporal_worker = TemporalWorker(served, pool.activities(), concurrency, drain_time)
         click.echo(f"serving {', '.join(served)}; press Ctrl-C to finish running work and stop", err=True)
         try:
-            await service.run(client)
+            await temporal_worker.run(client)
         finally:
-            await telling.close()
+            await model_proxy.close()
 
-    anyio.run(work)
+    anyio.run(serve)
 
 
 @dataclass
 class ResearcherPool:
-    """Builds researchers. Those with the same description share their source, which keeps its caches."""
+    """Builds researchers. Researchers with the same description share a source and its caches."""
 
     settings: "Settings"
     store: "Store"
-    telling: "ProxyClient"
+    model_proxy: "ProxyClient"
     limiter: "Limiter"
     _built: "dict[str, Investigator]" = field(default_factory=dict)
 
-    def duties(self) -> "Activities":
+    def activities(self) -> "Activities":
         from marchwarden.minds.select import extractive_mind
         from marchwarden.temporal.activities import Activities
 
-        return Activities(self.build, self.think, extractive_mind(self.settings.environ), self.store)
+        return Activities(self.build, self.build_mind, extractive_mind(self.settings.environ), self.store)
 
-    def think(self, spec: str | None, trace_id: str) -> "Mind":
-        """Return the mind for one run. A separate process calls the model, so a killed worker loses no answer."""
+    def build_mind(self, spec: str | None, trace_id: str) -> "Mind":
+        """Build the mind for one run. A separate process calls the model, so no answer is lost with a killed worker."""
         import time
 
         from marchwarden.minds.select import extractive_mind, select_model
@@ -133,16 +135,16 @@ class ResearcherPool:
         from marchwarden.temporal.limiter import SpendingLimit
         from marchwarden.temporal.model_calls import StoredModel
 
-        purse = SpendingLimit(self.limiter, Prices.load(self.settings.prices))
-        return LanguageMind(StoredModel(model, trace_id, self.telling, self.store.notes, time.time, purse))
+        limit = SpendingLimit(self.limiter, Prices.load(self.settings.prices))
+        return LanguageMind(StoredModel(model, trace_id, self.model_proxy, self.store.notes, time.time, limit))
 
     def build(self, member: "FleetMember", mind: "Mind") -> "Researcher":
         from marchwarden.loop.investigator import Investigator
-        from marchwarden.orchestrator.external import REGISTERED, ExternalRegistry
+        from marchwarden.orchestrator.external import REGISTERED
 
         if member.settings.get("kind") == REGISTERED:
-            return ExternalRegistry.load(self.settings.researchers, self.settings.environ).connect(member.name)
-        shared = self._shared(member)
+            return external_registry(self.settings).connect(member.name)
+        shared = self._shared_researcher(member)
         return Investigator(
             shared.source, mind, store=shared.store, fallback=shared.fallback, name=shared.name, pace=self._pace()
         )
@@ -151,44 +153,38 @@ class ResearcherPool:
         """Allow more time for a search that waits for a rate limit."""
         from marchwarden.loop.investigator import Pace
 
-        return Pace(search_seconds=IN_LINE_SEC) if self.limiter.limits.rates else Pace()
+        return Pace(search_seconds=LIMITED_SEARCH_SEC) if self.limiter.limits.rates else Pace()
 
-    def _shared(self, member: "FleetMember") -> "Investigator":
+    def _shared_researcher(self, member: "FleetMember") -> "Investigator":
         from marchwarden.minds.extractive import ExtractiveMind
 
-        _, described = member_source(member.settings)
-        key = json.dumps([member.kind, described], sort_keys=True)
+        _, description = member_source(member.settings)
+        key = json.dumps([member.kind, description], sort_keys=True)
         if key not in self._built:
             self._built[key] = rebuild_researcher(
-                member.kind, described, self.settings, self.store, ExtractiveMind(), self.limiter
+                member.kind, description, self.settings, self.store, ExtractiveMind(), self.limiter
             )
         return self._built[key]
 
 
 def _limits(services: "Sequence[ExternalService]", settings: "Settings") -> "RateLimits":
-    """Return the limits that the user sets, and those that services ask of everyone."""
+    """Return the limits set by the user, and the default limits of the services."""
     from marchwarden.temporal.limiter import Rate, RateLimits
 
-    usual = {each.name: Rate(1, each.seconds_between) for each in services if each.seconds_between}
-    return RateLimits.parse(settings.environ.get(LIMITS, ""), usual)
+    defaults = {each.name: Rate(1, each.seconds_between) for each in services if each.seconds_between}
+    return RateLimits.parse(settings.environ.get(LIMITS, ""), defaults)
 
 
 def _hosts(services: "Sequence[ExternalService]") -> dict[str, str]:
-    """Return the names of services by host and port. If several share one, the first kind wins."""
+    """Map host and port to the name of the service. If several share an address, the first one wins."""
     from urllib.parse import urlsplit
 
     return {urlsplit(each.url).netloc: each.name for each in reversed(services)}
 
 
-def _registered(settings: "Settings") -> tuple[str, ...]:
-    from marchwarden.orchestrator.external import ExternalRegistry
-
-    return tuple(ExternalRegistry.load(settings.researchers, settings.environ).entries)
-
-
-def _refuse_unknown(names: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _check_names(names: tuple[str, ...], known: tuple[str, ...]) -> None:
     from marchwarden.errors import InvalidInput
 
     for name in names:
         if name not in known:
-            raise InvalidInput(f"there is no researcher {name!r} to serve; `marchwarden researchers` lists them")
+            raise InvalidInput(f"no such researcher: {name!r}; `marchwarden researchers` lists them")

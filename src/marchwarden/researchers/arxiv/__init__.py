@@ -1,4 +1,4 @@
-"""The arXiv researcher: answers from preprints, and from a library of them that is searched offline."""
+"""The arXiv researcher: answers from preprints, online and from an offline library."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ __all__ = ["ArxivResearcher"]
 
 
 def __getattr__(name: str) -> object:
-    """Load the researcher when it is asked for: the command line only wants to know the options of its server."""
+    """Import the researcher on first use, because `--help` imports this package."""
     if name == "ArxivResearcher":
         from marchwarden.researchers.arxiv.agent import ArxivResearcher
 

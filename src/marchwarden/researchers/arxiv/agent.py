@@ -1,4 +1,4 @@
-"""ArxivResearcher: the loop over arXiv."""
+"""`ArxivResearcher`: answers questions from arXiv papers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,18 +20,18 @@ from marchwarden.researchers.arxiv.tools import ArxivSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-LARGEST_PAPER: Final = 30 << 20
+MAX_PAPER_BYTES: Final = 30 << 20
 READING_SECONDS: Final = 8.0
 STARTING_SECONDS: Final = 10.0
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class ArxivResearcher(Investigator):
-    """Answers questions from papers on arXiv and in the library. `environ` holds addresses; it needs no key."""
+    """Answers questions from papers on arXiv and in the offline library. `environ` may name mirrors."""
 
     def __init__(
         self,
-        environ: Mapping[str, str] = _NOTHING,
+        environ: Mapping[str, str] = _EMPTY,
         *,
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
@@ -40,8 +40,8 @@ class ArxivResearcher(Investigator):
     ) -> None:
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
         source = arxiv_source(environ, store, library_dir, gate=gate)
-        embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
+        fallback = ExtractiveMind()
+        super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
 
 
 def arxiv_source(
@@ -52,27 +52,29 @@ def arxiv_source(
     extractor: Extractor | None = None,
     gate: RequestGate | None = None,
 ) -> ArxivSource:
-    """arXiv as this environment reaches it. No part of it tries again by itself: every request waits for its turn."""
-    places, folder = Endpoints.from_environ(environ), Path(library_dir or library_folder(environ))
+    """Build the source. Nothing in it retries by itself, because every request must wait for the rate limiter."""
+    endpoints, folder = Endpoints.from_environ(environ), Path(library_dir or library_folder(environ))
     settings = FetchSettings(
         retries=0,
         per_host=1,
-        host_delay=places.seconds,
-        max_body_bytes=LARGEST_PAPER,
+        host_delay=endpoints.seconds,
+        max_body_bytes=MAX_PAPER_BYTES,
         allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")),
     )
     fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive))
-    pages_turn = RateLimiter(_turn_file(folder, places.pages_host), places.seconds, gate=gate)
-    api_turn = (
-        pages_turn
-        if places.api_host == places.pages_host
-        else RateLimiter(_turn_file(folder, places.api_host), places.seconds, gate=gate)
+    pages_limiter = RateLimiter(_limiter_file(folder, endpoints.pages_host), endpoints.seconds, gate=gate)
+    api_limiter = (
+        pages_limiter
+        if endpoints.api_host == endpoints.pages_host
+        else RateLimiter(_limiter_file(folder, endpoints.api_host), endpoints.seconds, gate=gate)
     )
     full_text = FullText(
-        fetcher, pages_turn, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), places
+        fetcher, pages_limiter, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), endpoints
     )
-    return ArxivSource(ArxivApi(ApiClient(retries=0), api_turn, places.api), full_text, Library(folder), places)
+    return ArxivSource(
+        ArxivApi(ApiClient(retries=0), api_limiter, endpoints.api), full_text, Library(folder), endpoints
+    )
 
 
-def _turn_file(folder: Path, host: str) -> Path:
+def _limiter_file(folder: Path, host: str) -> Path:
     return folder / f"turn-{host.replace(':', '-').strip('[]')}"

@@ -1,4 +1,4 @@
-"""The arXiv researcher as an MCP server: `python -m marchwarden.researchers.arxiv`."""
+"""Serve the arXiv researcher over MCP: `python -m marchwarden.researchers.arxiv`."""
 
 from marchwarden.researchers.arxiv.spec import SPEC
 from marchwarden.researchers.serve import serve_command

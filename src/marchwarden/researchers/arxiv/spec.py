@@ -1,10 +1,10 @@
-"""The arXiv researcher for the registry. Light to import."""
+"""`SPEC` of the arXiv researcher. Imports the researcher only when it is built."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.spec import BuildContext, Described, ExternalService, ResearcherSpec
+from marchwarden.researchers.spec import BuildContext, ExternalService, ResearcherSpec, SourceDescription
 
 if TYPE_CHECKING:
     from marchwarden.loop.investigator import Investigator
@@ -19,13 +19,13 @@ _SCOPE: Final = (
 """Questions without any of these words go to arXiv only if no other researcher has an answer."""
 
 
-def _describe(_inputs: Inputs, settings: "Settings") -> Described:
+def _describe(_inputs: Inputs, settings: "Settings") -> SourceDescription:
     from marchwarden.fetching import AllowedHosts
     from marchwarden.researchers.arxiv.models import Endpoints
 
     AllowedHosts.parse(settings.environ.get(ALLOWED_HOSTS, ""))
-    places = Endpoints.from_environ(settings.environ)
-    return {"api": places.api, "pages": places.pages}
+    endpoints = Endpoints.from_environ(settings.environ)
+    return {"api": endpoints.api, "pages": endpoints.pages}
 
 
 def _build(_inputs: Inputs, context: BuildContext) -> "Investigator":
@@ -34,13 +34,13 @@ def _build(_inputs: Inputs, context: BuildContext) -> "Investigator":
     return ArxivResearcher(context.environ, mind=context.mind, trace_dir=context.store, gate=context.gate)
 
 
-def _from_trace(_described: Described, context: BuildContext) -> "Investigator":
-    """Build it as this environment has it: a mirror that a trace names may be gone."""
+def _from_trace(_described: SourceDescription, context: BuildContext) -> "Investigator":
+    """Build it from the current environment, because a mirror named in a trace may no longer exist."""
     return _build(Inputs(), context)
 
 
-def _recheck_source(_described: Described, context: BuildContext) -> "Source":
-    """Build the source with an empty library: a stored paper does not show what arXiv has today."""
+def _recheck_source(_described: SourceDescription, context: BuildContext) -> "Source":
+    """Build the source with an empty library, so that papers are fetched from arXiv."""
     from marchwarden.researchers.arxiv.agent import arxiv_source
     from marchwarden.researchers.arxiv.library import Library
 
@@ -53,8 +53,8 @@ def _services(environ: Mapping[str, str]) -> Sequence[ExternalService]:
     from marchwarden.researchers.arxiv.models import Endpoints
     from marchwarden.researchers.arxiv.rate_limit import SERVICE
 
-    places = Endpoints.from_environ(environ)
-    return (ExternalService(SERVICE, "arXiv", places.api, places.seconds, one_at_a_time=True),)
+    endpoints = Endpoints.from_environ(environ)
+    return (ExternalService(SERVICE, "arXiv", endpoints.api, endpoints.seconds, one_at_a_time=True),)
 
 
 def _status(_environ: Mapping[str, str]) -> str:

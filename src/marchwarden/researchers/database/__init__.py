@@ -9,7 +9,7 @@ __all__ = ["DatabaseResearcher"]
 
 
 def __getattr__(name: str) -> object:
-    """Load the researcher when it is asked for: the command line only wants to know the options of its server."""
+    """Import the researcher on first use, because `--help` imports this package."""
     if name == "DatabaseResearcher":
         from marchwarden.researchers.database.agent import DatabaseResearcher
 

@@ -1,4 +1,4 @@
-"""DatabaseResearcher: the loop over a database."""
+"""`DatabaseResearcher`: answers questions from a database."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,27 +15,27 @@ from marchwarden.researchers.database.tools import DatabaseSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class DatabaseResearcher(Investigator):
-    """Answers questions from the rows of one database, which it only ever reads.
+    """Answers questions from the rows of one database, read-only.
 
-    `environ` may hold the password of a PostgreSQL server (PGPASSWORD) and who reads it (PGUSER).
+    `environ` may contain the user (PGUSER) and password (PGPASSWORD) of a PostgreSQL server.
     """
 
     def __init__(
         self,
         url_or_path: str | Path | Database,
         *,
-        environ: Mapping[str, str] = _NOTHING,
+        environ: Mapping[str, str] = _EMPTY,
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
     ) -> None:
         database = url_or_path if isinstance(url_or_path, Database) else Database.at(url_or_path, environ)
         store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
-        embedded = ExtractiveMind()
-        super().__init__(DatabaseSource(database), mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
+        fallback = ExtractiveMind()
+        super().__init__(DatabaseSource(database), mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
 
     @classmethod
     def from_trace(
@@ -44,10 +44,10 @@ class DatabaseResearcher(Investigator):
         *,
         mind: Mind,
         trace_dir: Path | Store,
-        environ: Mapping[str, str] = _NOTHING,
+        environ: Mapping[str, str] = _EMPTY,
     ) -> Self:
-        """The researcher that a trace describes. A password is not in it: it comes from the environment."""
+        """Rebuild the researcher that a trace describes. The password comes from `environ`."""
         address, shown = settings.get("database"), settings.get("shown")
         if not isinstance(address, str) or not isinstance(shown, str):
-            raise MalformedTrace("the trace does not say which database its researcher had")
+            raise MalformedTrace("the trace does not name the database of its researcher")
         return cls(Database.from_trace(address, shown, environ), mind=mind, trace_dir=trace_dir)

@@ -1,4 +1,4 @@
-"""The database researcher as an MCP server: `python -m marchwarden.researchers.database`."""
+"""Serve the database researcher over MCP: `python -m marchwarden.researchers.database`."""
 
 from marchwarden.researchers.database.spec import SPEC
 from marchwarden.researchers.serve import serve_command

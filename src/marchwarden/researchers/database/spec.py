@@ -1,10 +1,10 @@
-"""The database researcher for the registry. Light to import."""
+"""`SPEC` of the database researcher. Imports the researcher only when it is built."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.spec import BuildContext, Described, InputOption, ResearcherSpec
+from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec, SourceDescription
 
 if TYPE_CHECKING:
     from marchwarden.loop.investigator import Investigator
@@ -14,42 +14,46 @@ if TYPE_CHECKING:
 _DATABASES: Final = "databases"
 
 
-def _describe(inputs: Inputs, settings: "Settings") -> Described:
+def _describe(inputs: Inputs, settings: "Settings") -> SourceDescription:
     from marchwarden.researchers.database.location import Database
 
-    database = Database.at(_only(inputs), settings.environ)
+    database = Database.at(_only_database(inputs), settings.environ)
     return {"database": database.target.address, "shown": database.shown}
 
 
 def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.database.agent import DatabaseResearcher
 
-    return DatabaseResearcher(_only(inputs), environ=context.environ, mind=context.mind, trace_dir=context.store)
+    return DatabaseResearcher(
+        _only_database(inputs), environ=context.environ, mind=context.mind, trace_dir=context.store
+    )
 
 
-def _from_trace(described: Described, context: BuildContext) -> "Investigator":
+def _from_trace(description: SourceDescription, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.database.agent import DatabaseResearcher
 
-    return DatabaseResearcher.from_trace(described, mind=context.mind, trace_dir=context.store, environ=context.environ)
+    return DatabaseResearcher.from_trace(
+        description, mind=context.mind, trace_dir=context.store, environ=context.environ
+    )
 
 
-def _inputs_from_trace(described: Described) -> Inputs:
-    address = described.get("database")
+def _inputs_from_trace(description: SourceDescription) -> Inputs:
+    address = description.get("database")
     return Inputs.of({_DATABASES: [address] if isinstance(address, str) else []})
 
 
-def _recheck_source(described: Described, context: BuildContext) -> "Source":
+def _recheck_source(description: SourceDescription, context: BuildContext) -> "Source":
     from marchwarden.contract import GapCategory
     from marchwarden.errors import SourceError
 
-    match described.get("database"):
+    match description.get("database"):
         case str(address) if "://" not in address and not Path(address).exists():
-            raise SourceError(f"there is no {described.get('shown')} any more", GapCategory.SOURCE_NOT_FOUND)
-    return _from_trace(described, context).source
+            raise SourceError(f"{description.get('shown')} no longer exists", GapCategory.SOURCE_NOT_FOUND)
+    return _from_trace(description, context).source
 
 
-def _only(inputs: Inputs) -> str:
-    """Return the one database: each has a researcher of its own."""
+def _only_database(inputs: Inputs) -> str:
+    """Return the only database: each database has its own researcher."""
     (database,) = inputs[_DATABASES]
     return database
 

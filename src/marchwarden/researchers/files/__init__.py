@@ -9,7 +9,7 @@ __all__ = ["FilesResearcher"]
 
 
 def __getattr__(name: str) -> object:
-    """Load the researcher when it is asked for: the command line only wants to know the options of its server."""
+    """Import the researcher on first use, because `--help` imports this package."""
     if name == "FilesResearcher":
         from marchwarden.researchers.files.agent import FilesResearcher
 

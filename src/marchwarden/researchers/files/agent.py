@@ -1,4 +1,4 @@
-"""FilesResearcher: the loop over a folder."""
+"""`FilesResearcher`: answers questions from local files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,11 +16,11 @@ from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.settings import HOME
 from marchwarden.storage.store import Store
 
-_PLACES: Final = TypeAdapter(tuple[FolderRecord, ...])
+_FOLDER_RECORDS: Final = TypeAdapter(tuple[FolderRecord, ...])
 
 
 class FilesResearcher(Investigator):
-    """Answers questions from the documents in some folders, with the page or line each excerpt stands on."""
+    """Answers questions from the documents in some folders. Citations name the page or line."""
 
     def __init__(
         self,
@@ -32,16 +32,16 @@ class FilesResearcher(Investigator):
         home = Path.home() / HOME
         source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
         store = Store.at(trace_dir or home / "traces", {})
-        embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
+        fallback = ExtractiveMind()
+        super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
 
     @classmethod
     def from_trace(
         cls, settings: Mapping[str, object], *, mind: Mind, trace_dir: Path | Store, index_dir: Path
     ) -> Self:
-        """The researcher that a trace describes."""
+        """Rebuild the researcher that a trace describes."""
         try:
-            places = _PLACES.validate_python(settings.get("folders"))
+            records = _FOLDER_RECORDS.validate_python(settings.get("folders"))
         except ValidationError as error:
-            raise MalformedTrace("the trace does not say which folders its researcher had") from error
-        return cls(*map(Folder.from_trace, places), mind=mind, trace_dir=trace_dir, index_dir=index_dir)
+            raise MalformedTrace("the trace does not name the folders of its researcher") from error
+        return cls(*map(Folder.from_trace, records), mind=mind, trace_dir=trace_dir, index_dir=index_dir)

@@ -1,4 +1,4 @@
-"""The files researcher as an MCP server: `python -m marchwarden.researchers.files`."""
+"""Serve the files researcher over MCP: `python -m marchwarden.researchers.files`."""
 
 from marchwarden.researchers.files.spec import SPEC
 from marchwarden.researchers.serve import serve_command

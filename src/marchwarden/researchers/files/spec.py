@@ -1,11 +1,11 @@
-"""The files researcher for the registry. Light to import."""
+"""`SPEC` of the files researcher. Imports the researcher only when it is built."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.spec import BuildContext, Described, DoctorCheck, InputOption, ResearcherSpec
+from marchwarden.researchers.spec import BuildContext, DoctorCheck, InputOption, ResearcherSpec, SourceDescription
 
 if TYPE_CHECKING:
     from marchwarden.loop.investigator import Investigator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FOLDERS: Final = "folders"
 
 
-def _describe(inputs: Inputs, _settings: "Settings") -> Described:
+def _describe(inputs: Inputs, _settings: "Settings") -> SourceDescription:
     from dataclasses import asdict
 
     from marchwarden.researchers.files.models import Folder
@@ -31,42 +31,42 @@ def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
     return FilesResearcher(*folders, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
 
 
-def _from_trace(described: Described, context: BuildContext) -> "Investigator":
+def _from_trace(description: SourceDescription, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.files.agent import FilesResearcher
 
     index_dir = context.settings.index_dir
-    return FilesResearcher.from_trace(described, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
+    return FilesResearcher.from_trace(description, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
 
 
-def _inputs_from_trace(described: Described) -> Inputs:
-    return Inputs.of({_FOLDERS: [path for path in _paths(described) if path]})
+def _inputs_from_trace(description: SourceDescription) -> Inputs:
+    return Inputs.of({_FOLDERS: [path for path in _paths(description) if path]})
 
 
-def _recheck_source(described: Described, context: BuildContext) -> "Source":
+def _recheck_source(description: SourceDescription, context: BuildContext) -> "Source":
     """Build the source from the folders that still exist."""
     from marchwarden.contract import GapCategory
     from marchwarden.errors import SourceError
 
-    match described.get(_FOLDERS):
+    match description.get(_FOLDERS):
         case [*folders] if folders:
-            paths = _paths(described)
-            left = [each for each, path in zip(folders, paths, strict=True) if Path(path).exists()]
-            if not left:
-                raise SourceError(f"there is no {', '.join(paths)} any more", GapCategory.SOURCE_NOT_FOUND)
-            described = {**described, _FOLDERS: left}
-    return _from_trace(described, context).source
+            paths = _paths(description)
+            existing = [each for each, path in zip(folders, paths, strict=True) if Path(path).exists()]
+            if not existing:
+                raise SourceError(f"{', '.join(paths)} no longer exists", GapCategory.SOURCE_NOT_FOUND)
+            description = {**description, _FOLDERS: existing}
+    return _from_trace(description, context).source
 
 
-def _paths(described: Described) -> list[str]:
-    folders = described.get(_FOLDERS)
-    listed = folders if isinstance(folders, list | tuple) else ()
-    return [str(each.get("path", "")) if isinstance(each, Mapping) else "" for each in listed]
+def _paths(description: SourceDescription) -> list[str]:
+    folders = description.get(_FOLDERS)
+    records = folders if isinstance(folders, list | tuple) else ()
+    return [str(each.get("path", "")) if isinstance(each, Mapping) else "" for each in records]
 
 
-def _check(settings: "Settings", whole: bool) -> Iterable[DoctorCheck]:  # noqa: FBT001 - a callback
+def _check(settings: "Settings", check_all: bool) -> Iterable[DoctorCheck]:  # noqa: FBT001 - a callback
     from marchwarden.researchers.files.doctor import check_indexes
 
-    yield check_indexes(settings.index_dir, whole=whole)
+    yield check_indexes(settings.index_dir, whole=check_all)
 
 
 SPEC: Final = ResearcherSpec(

@@ -1,4 +1,4 @@
-"""WebResearcher: the loop over the open web."""
+"""`WebResearcher`: answers questions from the web."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,16 +18,16 @@ from marchwarden.storage.store import Store
 
 STARTING_SECONDS: Final = 10.0
 READING_SECONDS: Final = 8.0
-"""For one page, beside the twenty that fetching it may take: together they stay under the loop's own bound."""
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+"""Time to extract one page. With the 20 seconds for fetching it, this stays below the time limit of the loop."""
+_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class WebResearcher(Investigator):
-    """Answers questions from web pages. `environ` holds keys and addresses; without any, Wikipedia is searched."""
+    """Answers questions from web pages. `environ` has keys and addresses; without any, only Wikipedia is searched."""
 
     def __init__(
         self,
-        environ: Mapping[str, str] = _NOTHING,
+        environ: Mapping[str, str] = _EMPTY,
         *,
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
@@ -41,5 +41,5 @@ class WebResearcher(Investigator):
             fetcher,
             Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS),
         )
-        embedded = ExtractiveMind()
-        super().__init__(source, mind or embedded, store=store, fallback=embedded, name=SPEC.kind)
+        fallback = ExtractiveMind()
+        super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)

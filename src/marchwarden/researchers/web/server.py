@@ -1,4 +1,4 @@
-"""The web researcher as an MCP server: `python -m marchwarden.researchers.web`."""
+"""Serve the web researcher over MCP: `python -m marchwarden.researchers.web`."""
 
 from marchwarden.researchers.serve import serve_command
 from marchwarden.researchers.web.spec import SPEC

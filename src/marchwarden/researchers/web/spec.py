@@ -1,10 +1,10 @@
-"""The web researcher for the registry. Light to import."""
+"""`SPEC` of the web researcher. Imports the researcher only when it is built."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.spec import BuildContext, Described, ExternalService, ResearcherSpec
+from marchwarden.researchers.spec import BuildContext, ExternalService, ResearcherSpec, SourceDescription
 
 if TYPE_CHECKING:
     from marchwarden.loop.investigator import Investigator
@@ -17,7 +17,7 @@ _SEARXNG: Final = "MARCHWARDEN_SEARXNG_URL"
 _LABELS: Final = {"tavily": "Tavily", "searxng": "SearXNG", "wikipedia": "Wikipedia"}
 
 
-def _describe(_inputs: Inputs, settings: "Settings") -> Described:
+def _describe(_inputs: Inputs, settings: "Settings") -> SourceDescription:
     provider = _provider(settings.environ)
     return {"provider": provider.name, **provider.settings}
 
@@ -28,8 +28,8 @@ def _build(_inputs: Inputs, context: BuildContext) -> "Investigator":
     return WebResearcher(context.environ, mind=context.mind, trace_dir=context.store, gate=context.gate)
 
 
-def _from_trace(_described: Described, context: BuildContext) -> "Investigator":
-    """Build it as this environment has it: keys and addresses are not in a trace."""
+def _from_trace(_described: SourceDescription, context: BuildContext) -> "Investigator":
+    """Build it from the current environment, because a trace contains no keys and addresses."""
     return _build(Inputs(), context)
 
 
@@ -39,7 +39,7 @@ def _services(environ: Mapping[str, str]) -> Sequence[ExternalService]:
 
 
 def _provider(environ: Mapping[str, str]) -> "Provider":
-    """Return the search provider. Raises `InvalidInput` for settings it cannot read."""
+    """Return the search provider. Raises `InvalidInput` for settings that cannot be read."""
     from marchwarden.fetching import AllowedHosts, ApiClient
     from marchwarden.researchers.web.providers import select_provider
 
