@@ -20,7 +20,7 @@ from marchwarden.ui.app import create_app
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
 from tests.investigating import an_investigator
-from tests.reports.samples import Cited, Told, written
+from tests.reports.samples import SampleCitation, SampleRun, write_run
 
 FEW, MANY, REQUESTS = 10, 1000, 15
 PATHS = ("/", "/runs", "/runs?q=bridge+7", "/costs", "/runs/{}", "/runs/{}/report", "/compare?other={}")
@@ -31,8 +31,8 @@ def store_runs(folder: Path, count: int) -> str:
     store = Store(folder)
     for number in [*range(1, count), count - 1]:
         statement = f"Bridge {number} was opened in {1000 + number}."
-        cited = Cited(f"https://bridges.example/{number}", statement, f"Bridge {number}")
-        last = written(store, Told(f"{statement} [1]", [cited], question=f"When was bridge {number} opened?"))
+        cited = SampleCitation(f"https://bridges.example/{number}", statement, f"Bridge {number}")
+        last = write_run(store, SampleRun(f"{statement} [1]", [cited], question=f"When was bridge {number} opened?"))
     return last
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.storage.store import Store
-from tests.cli.in_process import Done, Shell, bare_environment
+from tests.cli.in_process import CommandResult, Shell, bare_environment
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -86,7 +86,9 @@ class Reader:
             timeout=300,
         )
 
-    def runs(self, command: str, more: Mapping[str, str], *, alone: bool) -> "Done | subprocess.CompletedProcess[str]":
+    def runs(
+        self, command: str, more: Mapping[str, str], *, alone: bool
+    ) -> "CommandResult | subprocess.CompletedProcess[str]":
         store = Store(self.home / ".marchwarden" / "traces")
         if "TRACE_ID" in command:
             command = command.replace("TRACE_ID", store.traces()[0])

@@ -18,7 +18,7 @@ from marchwarden.audit.catalog import (
 from marchwarden.contract import Dispatch
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
-from tests.reports.samples import Cited, Told, written
+from tests.reports.samples import SampleCitation, SampleRun, write_run
 
 
 async def test_a_summary_matches_the_whole_trace(tmp_path):
@@ -33,15 +33,15 @@ async def test_a_summary_matches_the_whole_trace(tmp_path):
 
 def test_a_last_line_longer_than_a_block_is_read_completely(tmp_path):
     store = Store(tmp_path)
-    cited = [Cited(f"https://example.org/{n}", f"{n} " + "x" * 490, "t") for n in range(200)]
-    trace_id = written(store, Told("long " * 20_000, cited))
+    cited = [SampleCitation(f"https://example.org/{n}", f"{n} " + "x" * 490, "t") for n in range(200)]
+    trace_id = write_run(store, SampleRun("long " * 20_000, cited))
     (run,) = RunCatalog(store).runs()
     assert (run.trace_id, run.citations) == (trace_id, 200)
 
 
 def test_a_torn_last_line_means_an_unfinished_run(tmp_path):
     store = Store(tmp_path)
-    trace_id = written(store, Told("It is. [1]", [Cited("https://example.org", "It is.", "t")]))
+    trace_id = write_run(store, SampleRun("It is. [1]", [SampleCitation("https://example.org", "It is.", "t")]))
     whole = store.path(trace_id).read_bytes()
     for cut in (1, 2, 100):
         store.path(trace_id).write_bytes(whole[:-cut])
@@ -52,7 +52,7 @@ def test_a_torn_last_line_means_an_unfinished_run(tmp_path):
 def test_summaries_are_cached_until_the_trace_changes(tmp_path):
     store = Store(tmp_path)
     catalog = RunCatalog(store)
-    trace_id = written(store, Told("It is.", question="Is it?"))
+    trace_id = write_run(store, SampleRun("It is.", question="Is it?"))
     (first,) = catalog.runs()
     assert catalog.runs()[0] is first
     path = store.path(trace_id)
@@ -110,13 +110,13 @@ def test_same_question_ignores_case_and_spacing():
 def test_dispatches_are_read_from_the_result(tmp_path):
     store = Store(tmp_path)
     asked = Dispatch(researcher="web", question="Q?", reason="r", outcome="o", trace_id="t-1")
-    written(store, Told("It is.", dispatches=[asked]))
+    write_run(store, SampleRun("It is.", dispatches=[asked]))
     assert RunCatalog(store).runs()[0].errands == (DispatchSummary("web", "Q?", "t-1"),)
 
 
 def test_a_thousand_runs_are_searched_within_a_second(tmp_path):
     store = Store(tmp_path)
-    first = written(store, Told("It is. [1]", [Cited("https://example.org", "It is.", "t")] * 20))
+    first = write_run(store, SampleRun("It is. [1]", [SampleCitation("https://example.org", "It is.", "t")] * 20))
     content = store.path(first).read_bytes()
     for number in range(1, 1000):
         (tmp_path / f"00000000-0000-0000-0000-{number:012}.jsonl").write_bytes(content)

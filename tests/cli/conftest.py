@@ -1,4 +1,4 @@
-"""The command line: in this process, or in one of its own as a person runs it; always with a home of its own."""
+"""Fixtures that run the command line, in this process or in a child process, each with its own home folder."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.in_process import Done, Shell, bare_environment
+from tests.cli.in_process import CommandResult, Shell, bare_environment
 from tests.world.folder import a_folder
 
-Run = Callable[..., Done]
+Run = Callable[..., CommandResult]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -26,18 +26,18 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The command line without the second that a process takes to start; researchers still are processes of theirs."""
+    """Run the command line in this process, which saves a second. Researchers still run in child processes."""
     return Shell(tmp_path).run
 
 
 @pytest.fixture
 def process(tmp_path: Path, environment: dict[str, str]) -> Process:
-    """The command line as a person runs it."""
+    """Run the command line in a child process, as users do."""
 
-    def run_it(*arguments: str | bytes | Path) -> "subprocess.CompletedProcess[str]":
+    def run_process(*arguments: str | bytes | Path) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "marchwarden", *arguments]
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
 
-    return run_it
+    return run_process

@@ -1,4 +1,4 @@
-"""The command line without a process of its own: the same `main`, its own environment, folder, streams and log."""
+"""Run the command line in this process, with its own environment, folder, streams and log."""
 
 import logging
 import os
@@ -13,13 +13,13 @@ from marchwarden.cli.main import main
 
 
 def bare_environment() -> dict[str, str]:
-    """This process's environment without our variables and without anybody's keys."""
+    """Return the environment without Marchwarden's variables and without API keys."""
     ours = ("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_", "GOOGLE_", "GEMINI_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     returncode: int
     stdout: str
     stderr: str
@@ -27,7 +27,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Shell:
-    """A folder to stand in and a home; nobody's keys."""
+    """A working folder with a home folder inside, and no keys."""
 
     folder: Path
 
@@ -35,23 +35,23 @@ class Shell:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def run(self, *arguments: str | bytes | Path, **more: str) -> Done:
-        """What the command ends with and prints. Bytes reach it as the system passes them to a program."""
-        ours = {"MARCHWARDEN_HOME": str(self.home), "COLUMNS": "80", "LINES": "24", **more}
+    def run(self, *arguments: str | bytes | Path, **more: str) -> CommandResult:
+        """Run a command. Bytes are decoded like the arguments of a process."""
+        variables = {"MARCHWARDEN_HOME": str(self.home), "COLUMNS": "80", "LINES": "24", **more}
         hidden = dict.fromkeys(set(os.environ) - set(bare_environment()))
         status = 0
-        isolated = CliRunner().isolation(env={**hidden, **ours})
+        isolated = CliRunner().isolation(env={**hidden, **variables})
         with restored_log(), chdir(self.folder), isolated as (out, err, _):
             try:
                 main([os.fsdecode(argument) for argument in arguments])
-            except SystemExit as ended:
-                status = ended.code if isinstance(ended.code, int) else 1
-            return Done(status, out.getvalue().decode(), err.getvalue().decode())
+            except SystemExit as exit_:
+                status = exit_.code if isinstance(exit_.code, int) else 1
+            return CommandResult(status, out.getvalue().decode(), err.getvalue().decode())
 
 
 @contextmanager
 def restored_log(**changes: str) -> Iterator[Mapping[str, str]]:
-    """Setting up the log is for a whole process: here it lasts as long as the block."""
+    """Restore the logging configuration, which is global, after the block."""
     root, ours = logging.getLogger(), logging.getLogger("marchwarden")
     handlers, levels = [*root.handlers], (root.level, ours.level)
     try:

@@ -10,8 +10,8 @@ from marchwarden.settings import Settings
 from tests.world.world import World
 
 
-class Desk:
-    """The arXiv commands with a home of their own."""
+class ArxivCommands:
+    """The `arxiv` commands with their own home folder."""
 
     def __init__(self, world: World, home: Path) -> None:
         self.settings = Settings.from_environ({**world.environ(), "MARCHWARDEN_HOME": str(home)})
@@ -21,29 +21,29 @@ class Desk:
 
 
 @pytest.fixture
-def desk(world: World, tmp_path: Path) -> Desk:
-    return Desk(world, tmp_path)
+def commands(world: World, tmp_path: Path) -> ArxivCommands:
+    return ArxivCommands(world, tmp_path)
 
 
-def test_a_paper_is_added_listed_shown_and_removed(desk: Desk) -> None:
-    added = desk.run("add", "arXiv:2104.12255", "https://arxiv.org/abs/2011.04242v1")
+def test_a_paper_is_added_listed_shown_and_removed(commands: ArxivCommands) -> None:
+    added = commands.run("add", "arXiv:2104.12255", "https://arxiv.org/abs/2011.04242v1")
     assert added.return_value == 0
     assert (
         "added 2104.12255v2  Wind loads on the deck of the Alder Bridge (Okoye and Brandt, 2024): HTML" in added.output
     )
-    listed = desk.run("list")
+    listed = commands.run("list")
     assert [line.split()[0] for line in listed.output.splitlines()] == ["2011.04242v1", "2104.12255v2"]
-    shown = desk.run("info", "2011.04242").output
+    shown = commands.run("info", "2011.04242").output
     assert "doi: 10.5555/senn.2020.41" in shown and "read_from: application/pdf" in shown
-    assert desk.run("remove", "2011.04242").output == "removed 2011.04242\n"
-    (left,) = json.loads(desk.run("list", "--json").output)
+    assert commands.run("remove", "2011.04242").output == "removed 2011.04242\n"
+    (left,) = json.loads(commands.run("list", "--json").output)
     assert (left["id"], left["authors"]) == ("2104.12255v2", ["Jana Okoye", "Lena Brandt"])
-    assert json.loads(desk.run("info", "2104.12255", "--json").output) == left
+    assert json.loads(commands.run("info", "2104.12255", "--json").output) == left
 
 
-def test_an_empty_library_says_how_to_fill_it(desk: Desk) -> None:
-    assert "marchwarden arxiv add ID" in desk.run("list").output
-    assert json.loads(desk.run("list", "--json").output) == []
+def test_an_empty_library_says_how_to_add_a_paper(commands: ArxivCommands) -> None:
+    assert "marchwarden arxiv add ID" in commands.run("list").output
+    assert json.loads(commands.run("list", "--json").output) == []
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_an_empty_library_says_how_to_fill_it(desk: Desk) -> None:
         (("remove", "x"), "not an arXiv id"),
     ],
 )
-def test_bad_input_is_one_line(arguments: tuple[str, ...], why: str, desk: Desk) -> None:
-    error = desk.run(*arguments).exception
+def test_bad_input_is_one_line(arguments: tuple[str, ...], why: str, commands: ArxivCommands) -> None:
+    error = commands.run(*arguments).exception
     assert isinstance(error, InvalidInput)
     assert why in str(error) and "\n" not in str(error)
 
 
-def test_a_paper_that_cannot_be_had_does_not_keep_the_others_out(desk: Desk) -> None:
-    done = desk.run("add", "2402.07001", "2104.12255")
+def test_add_continues_after_an_unavailable_paper(commands: ArxivCommands) -> None:
+    done = commands.run("add", "2402.07001", "2104.12255")
     assert done.return_value == 1
     assert "withdrawn" in done.stderr and "added 2104.12255v2" in done.stdout

@@ -39,7 +39,7 @@ def test_every_question_is_answered_once_under_its_id(run, folder, questions, tm
     assert found["c"]["citations"] == []
 
 
-def test_finished_ids_are_not_asked_again_and_a_torn_line_is(run, folder, questions, tmp_path):
+def test_finished_ids_are_skipped_and_an_incomplete_line_is_asked_again(run, folder, questions, tmp_path):
     out = tmp_path / "out.jsonl"
     run("batch", questions, "--files", folder, "-o", out)
     lines = out.read_text().splitlines(keepends=True)
@@ -63,7 +63,7 @@ def test_finished_ids_are_not_asked_again_and_a_torn_line_is(run, folder, questi
         ("[1]", "line 4: needs"),
     ],
 )
-def test_a_bad_line_is_refused_with_its_number_before_anything_is_asked(
+def test_a_bad_line_is_reported_with_its_number_before_any_question_is_asked(
     run, folder, questions, tmp_path, line, expected
 ):
     questions.write_text(questions.read_text().strip() + "\n" + line + "\n")
@@ -72,7 +72,7 @@ def test_a_bad_line_is_refused_with_its_number_before_anything_is_asked(
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_file_that_holds_no_results_is_not_overwritten(run, folder, questions, tmp_path):
+def test_a_file_without_results_is_not_overwritten(run, folder, questions, tmp_path):
     out = tmp_path / "precious.txt"
     out.write_text("my notes\n")
     assert run("batch", questions, "--files", folder, "-o", out).returncode == 2

@@ -8,11 +8,11 @@ import pytest
 from marchwarden.cli.commands.completion import SHELLS
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell, bare_environment
-from tests.reports.samples import Told, written
+from tests.reports.samples import SampleRun, write_run
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_each_shell_is_printed_and_that_shell_can_read_it(tmp_path: Path, shell: str):
+def test_the_script_of_each_shell_is_valid(tmp_path: Path, shell: str):
     done = Shell(tmp_path).run("completion", shell)
     assert done.returncode == 0
     assert "_MARCHWARDEN_COMPLETE" in done.stdout
@@ -22,25 +22,25 @@ def test_the_script_of_each_shell_is_printed_and_that_shell_can_read_it(tmp_path
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def completed(words: str, kind: str = "bash", **more: str) -> str:
-    asked = {"_MARCHWARDEN_COMPLETE": f"{kind}_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+def complete(words: str, kind: str = "bash", **more: str) -> str:
+    variables = {"_MARCHWARDEN_COMPLETE": f"{kind}_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     command = [sys.executable, "-m", "marchwarden"]
-    environment = {**bare_environment(), **asked, **more}
+    environment = {**bare_environment(), **variables, **more}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def test_what_the_script_asks_for_is_answered():
-    assert completed("marchwarden mcp-config cl").split() == ["plain,claude-desktop", "plain,claude-code"]
+def test_values_are_complete():
+    assert complete("marchwarden mcp-config cl").split() == ["plain,claude-desktop", "plain,claude-code"]
 
 
-def test_a_trace_id_is_completed_to_those_there_are_with_what_was_asked(tmp_path: Path):
+def test_trace_ids_are_completed_with_their_questions(tmp_path: Path):
     store = Store(tmp_path / "home" / "traces")
-    run = written(store, Told("One.", question="Who \x1b[31mrepainted it?"))
-    written(store, Told("Two.", question="Who else?"))
+    run = write_run(store, SampleRun("One.", question="Who \x1b[31mrepainted it?"))
+    write_run(store, SampleRun("Two.", question="Who else?"))
     home = {"MARCHWARDEN_HOME": str(tmp_path / "home")}
-    assert completed(f"marchwarden verify {run[:6]}", **home) == f"plain,{run}\n"
-    assert completed(f"marchwarden report {run[:6]}", "zsh", **home) == f"plain\n{run}\nWho [31mrepainted it?\n"
-    assert completed("marchwarden replay --rerun ", **home).count("plain,") == 2
-    assert completed("marchwarden resume ", MARCHWARDEN_HOME=str(tmp_path / "nowhere")).strip() == ""
+    assert complete(f"marchwarden verify {run[:6]}", **home) == f"plain,{run}\n"
+    assert complete(f"marchwarden report {run[:6]}", "zsh", **home) == f"plain\n{run}\nWho [31mrepainted it?\n"
+    assert complete("marchwarden replay --rerun ", **home).count("plain,") == 2
+    assert complete("marchwarden resume ", MARCHWARDEN_HOME=str(tmp_path / "nowhere")).strip() == ""

@@ -11,7 +11,7 @@ def suite(tmp_path):
     return write_suite(SUITE, tmp_path / "small")
 
 
-def test_a_suite_is_measured_and_its_results_are_kept(run, suite, tmp_path):
+def test_a_suite_is_measured_and_its_results_are_saved(run, suite, tmp_path):
     out, html = tmp_path / "out.jsonl", tmp_path / "page.html"
     done = run("eval", suite, "-o", out, "--html", html)
     assert done.returncode == 0, done.stderr
@@ -22,26 +22,26 @@ def test_a_suite_is_measured_and_its_results_are_kept(run, suite, tmp_path):
     assert "<svg" in html.read_text()
 
 
-def test_finished_questions_are_not_asked_again_and_two_runs_are_compared(run, suite, tmp_path):
+def test_finished_questions_are_skipped_and_two_results_are_compared(run, suite, tmp_path):
     first, again = tmp_path / "first.jsonl", tmp_path / "again.jsonl"
     run("eval", suite, "-o", first)
     lines = first.read_text().splitlines(keepends=True)
     again.write_text(lines[0] + lines[1][:40])
     done = run("eval", suite, "-o", again, "--compare", first, "--json")
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     assert again.read_text().startswith(lines[0])
-    assert told["questions"] == told["comparison"]["questions"] == 3
-    assert told["figures"]["answer_said"] == 1
-    assert told["comparison"]["flips"] == []
+    assert report["questions"] == report["comparison"]["questions"] == 3
+    assert report["figures"]["answer_said"] == 1
+    assert report["comparison"]["flips"] == []
 
 
-def test_a_suite_of_ours_is_known_by_its_name_and_sampled_by_seed(run):
-    asked = [json.loads(run("eval", "marches", "--sample", "3", "--seed", "7", "--json").stdout) for _ in range(2)]
-    assert asked[0]["questions"] == 3
-    assert asked[0]["kinds"] == asked[1]["kinds"]
+def test_a_built_in_suite_is_found_by_name_and_sampled_by_seed(run):
+    reports = [json.loads(run("eval", "marches", "--sample", "3", "--seed", "7", "--json").stdout) for _ in range(2)]
+    assert reports[0]["questions"] == 3
+    assert reports[0]["kinds"] == reports[1]["kinds"]
 
 
-def test_the_gate_is_closed_to_another_suite_of_that_name(run, tmp_path):
+def test_the_gate_fails_for_a_changed_suite(run, tmp_path):
     done = run("eval", write_suite(SUITE, tmp_path / "marches"), "--gate")
     assert done.returncode == 1
     assert "gate: the suite has changed" in done.stderr
@@ -57,14 +57,14 @@ def test_the_gate_is_closed_to_another_suite_of_that_name(run, tmp_path):
         (["small", "--html", "no/where.html"], "no/where.html cannot be written"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_in_one_line(run, suite, arguments, expected):
+def test_bad_input_is_one_line(run, suite, arguments, expected):
     done = run("eval", *arguments)
     assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
 
 
-def test_results_of_another_suite_are_not_added_to(run, suite, tmp_path):
-    stranger = write_suite(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), tmp_path / "others")
-    run("eval", stranger, "-o", "other.jsonl")
+def test_results_of_another_suite_are_not_appended_to(run, suite, tmp_path):
+    other_suite = write_suite(replace(SUITE, questions=(replace(QUESTIONS[0], id="stranger"),)), tmp_path / "others")
+    run("eval", other_suite, "-o", "other.jsonl")
     before = (tmp_path / "other.jsonl").read_text()
     done = run("eval", suite, "-o", "other.jsonl")
     assert (done.returncode, "that are not in small" in done.stderr) == (2, True), done.stderr

@@ -1,4 +1,4 @@
-"""Every example in every `--help` does what it says, in a folder that holds what it speaks of."""
+"""Run every example of every `--help`, in a folder that has the files they mention."""
 
 import json
 import re
@@ -21,14 +21,14 @@ WIKI = Path(__file__).parents[2] / "docs" / "wiki"
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\bTRACE_ID\b")
 BLOCK = re.compile(r"\x08\n(.*?)(?:\n\s*\n|\Z)", re.DOTALL)
 NOT_RUN = {
-    r"marchwarden serve ": "serves until it is stopped: tests/wire",
+    r"marchwarden serve ": "serves until it is stopped: tests/mcp",
     r"marchwarden ui\b": "serves until it is stopped: tests/ui",
-    r"marchwarden ask .*--researcher web": "asks the web: tests/cli/test_web.py",
-    r"marchwarden arxiv (?:add|info|remove) ": "asks arXiv, or needs what was asked for: tests/cli/test_arxiv.py",
-    r"marchwarden (?:worker|runs) ": "needs a Temporal server: tests/fleet",
-    r"marchwarden eval ": "measures for a minute: tests/cli/test_eval.py",
+    r"marchwarden ask .*--researcher web": "uses the web: tests/cli/test_ask_web.py",
+    r"marchwarden arxiv (?:add|info|remove) ": "uses arXiv or a paper in the library: tests/cli/test_arxiv.py",
+    r"marchwarden (?:worker|runs) ": "needs a Temporal server: tests/temporal",
+    r"marchwarden eval ": "takes a minute: tests/cli/test_eval.py",
 }
-NOBODY = {"MARCHWARDEN_WIKIPEDIA_URL": "http://127.0.0.1:9", "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api"}
+UNREACHABLE = {"MARCHWARDEN_WIKIPEDIA_URL": "http://127.0.0.1:9", "MARCHWARDEN_ARXIV_URL": "http://127.0.0.1:9/api"}
 
 
 def commands(group: click.Group = marchwarden, name: str = "marchwarden") -> Iterator[tuple[str, click.Command]]:
@@ -67,36 +67,36 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
         )
     shop.close()
     (folder / "questions.jsonl").write_text(json.dumps({"id": 1, "question": "What is a mind?"}) + "\n")
-    made = Shell(folder)
-    assert made.run("ask", "What does a trace prove?", "--files", "docs/wiki", "--local").returncode == 0
-    assert made.run("eval", "marches", "--sample", "5", "-o", "marches.jsonl").returncode == 0
-    return made
+    shell = Shell(folder)
+    assert shell.run("ask", "What does a trace prove?", "--files", "docs/wiki", "--local").returncode == 0
+    assert shell.run("eval", "marches", "--sample", "5", "-o", "marches.jsonl").returncode == 0
+    return shell
 
 
 @pytest.mark.parametrize("example", RUN)
-def test_an_example_does_what_it_says(shell: Shell, example: str):
+def test_an_example_succeeds(shell: Shell, example: str):
     latest = Store(shell.home / "traces").traces()[-1]
     _, *arguments = shlex.split(UUID.sub(latest, example))
-    done = shell.run(*arguments, *(["--local"] if arguments[0] == "ask" else []), **NOBODY)
+    done = shell.run(*arguments, *(["--local"] if arguments[0] == "ask" else []), **UNREACHABLE)
     assert done.returncode == 0, done.stderr
     assert done.stdout or (shell.folder / arguments[-1]).exists()
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_every_command_has_an_example_of_itself(path: str):
+def test_every_command_has_an_example(path: str):
     assert any(line.startswith(path) for line in examples_of(COMMANDS[path]))
 
 
 @pytest.mark.parametrize("pattern", NOT_RUN)
-def test_every_exception_is_still_needed(pattern: str):
+def test_every_skipped_example_still_exists(pattern: str):
     if pattern != r"marchwarden ui\b" or "marchwarden ui" in COMMANDS:
         assert any(re.match(pattern, line) for line in EXAMPLES)
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_every_help_fits_eighty_columns_and_its_options_are_explained(path: str, tmp_path: Path):
-    told = Shell(tmp_path).run(*path.split()[1:], "--help").stdout
-    assert max(map(len, told.splitlines())) <= 80
+def test_every_help_fits_80_columns_and_explains_its_options(path: str, tmp_path: Path):
+    output = Shell(tmp_path).run(*path.split()[1:], "--help").stdout
+    assert max(map(len, output.splitlines())) <= 80
     shown = COMMANDS[path].get_params(click.Context(COMMANDS[path]))
     assert all(option.help for option in shown if isinstance(option, click.Option))
 
@@ -119,16 +119,16 @@ def test_every_help_fits_eighty_columns_and_its_options_are_explained(path: str,
         "eval",
     ],
 )
-def test_what_a_script_would_want_can_be_had_as_json(path: str):
+def test_commands_for_scripts_have_a_json_option(path: str):
     options = [name for option in COMMANDS[f"marchwarden {path}"].params for name in option.opts]
     assert "--json" in options
 
 
-def test_the_exit_codes_stand_in_the_help(shell: Shell):
-    told = shell.run("--help").stdout
-    assert all(code in told for code in ("0 answered", "1 no supporting evidence", "2 bad input", "130 interrupted"))
+def test_help_lists_the_exit_codes(shell: Shell):
+    output = shell.run("--help").stdout
+    assert all(code in output for code in ("0 answered", "1 no supporting evidence", "2 bad input", "130 interrupted"))
 
 
-def test_every_command_stands_in_a_section_of_the_help():
-    placed = {name for section in SECTIONS.values() for name in section}
-    assert set(marchwarden.commands) - placed == set()
+def test_every_command_is_in_a_section_of_the_help():
+    listed = {name for section in SECTIONS.values() for name in section}
+    assert set(marchwarden.commands) - listed == set()

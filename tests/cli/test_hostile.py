@@ -1,6 +1,6 @@
-"""Hundreds of hostile strings in everything a run says: no command lets one of them speak to the terminal.
+"""Hundreds of hostile strings in every text of a run: no command writes their control characters to the terminal.
 
-With MARCHWARDEN_EVERY_ATTACK set it is thousands: all of those that are tried on the report and on the page.
+With MARCHWARDEN_EVERY_ATTACK set, the thousands of strings of the report tests are used.
 """
 
 import re
@@ -11,11 +11,11 @@ import pytest
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.reports.hostile import batches, hostile, some_attacks
-from tests.reports.samples import Told, noted, written
+from tests.reports.samples import SampleRun, write_bare_run, write_run
 from tests.researchers.web.test_injection import STYLE
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-ORDERS = (
+SEQUENCES = (
     "\x1b[2J",
     "\x1b]0;pwned\x07",
     "\x1b]8;;http://127.0.0.1:9/\x07",
@@ -49,12 +49,12 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def runs(shell: Shell) -> list[str]:
-    """Everything at once in a few runs, each string with an order to the terminal before it; some as questions."""
+    """A few runs that contain all strings, each after a control sequence; some are questions."""
     store = Store(shell.home / "traces")
-    spoken = [f"{ORDERS[number % len(ORDERS)]}{each}" for number, each in enumerate(some_attacks())]
-    for each in spoken[::20]:
-        noted(store, Told("No.", question=f"q {each[:300]}".replace("\x00", ""), researcher=each))
-    return [written(store, hostile(batch)) for batch in batches(spoken, 800)]
+    strings = [f"{SEQUENCES[number % len(SEQUENCES)]}{each}" for number, each in enumerate(some_attacks())]
+    for each in strings[::20]:
+        write_bare_run(store, SampleRun("No.", question=f"q {each[:300]}".replace("\x00", ""), researcher=each))
+    return [write_run(store, hostile(batch)) for batch in batches(strings, 800)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -67,14 +67,14 @@ def test_no_escape_sequence_reaches_the_terminal(shell: Shell, runs: list[str], 
         assert shown.strip()
 
 
-def test_without_colour_there_is_no_escape_sequence_at_all(shell: Shell, runs: list[str]):
+def test_without_colour_there_are_no_escape_sequences(shell: Shell, runs: list[str]):
     done = shell.run("replay", runs[0], NO_COLOR="1")
     assert not CONTROL.search(done.stdout + done.stderr)
 
 
-def test_no_mistake_repeats_what_was_typed_to_the_terminal(shell: Shell, tmp_path: Path):
-    for order in ORDERS:
-        typed = f"x{order}y"
+def test_error_messages_do_not_repeat_control_characters(shell: Shell, tmp_path: Path):
+    for sequence in SEQUENCES:
+        typed = f"x{sequence}y"
         for command in (
             ["verify", typed],
             ["replay", typed],

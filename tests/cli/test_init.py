@@ -22,14 +22,14 @@ def uncommented(text: str) -> str:
     return re.sub(r"^# (?=\w+=|\[|\w+ = )", "", text, flags=re.MULTILINE)
 
 
-def test_without_arguments_five_lines_say_how_to_start(shell: Shell):
+def test_without_arguments_five_lines_show_how_to_start(shell: Shell):
     done = shell.run()
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 5
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_init_writes_three_files_of_comments_and_says_so(shell: Shell):
+def test_init_creates_three_commented_files(shell: Shell):
     done = shell.run("init")
     assert done.returncode == 0
     files = [shell.folder / ".env", shell.home / "researchers.toml", shell.home / "prices.toml"]
@@ -40,19 +40,19 @@ def test_init_writes_three_files_of_comments_and_says_so(shell: Shell):
     assert shell.run("doctor", "--offline").returncode == 0
 
 
-def test_what_is_there_is_never_overwritten(shell: Shell):
+def test_existing_files_are_not_changed(shell: Shell):
     (shell.folder / ".env").write_text("TAVILY_API_KEY=mine\n")
     assert ".env already exists; unchanged" in shell.run("init").stdout
     assert (shell.folder / ".env").read_text() == "TAVILY_API_KEY=mine\n"
     assert shell.run("init").stdout.count("already exists; unchanged") == 3
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(shell: Shell):
+def test_an_unwritable_folder_is_reported_in_one_line(shell: Shell):
     done = shell.run("init", MARCHWARDEN_RESEARCHERS="/dev/null/researchers.toml")
     assert (done.returncode, "cannot be written" in done.stderr) == (2, True)
 
 
-def test_without_its_comment_signs_each_file_is_what_is_read(shell: Shell):
+def test_uncommented_files_are_valid(shell: Shell):
     shell.run("init")
     researchers = shell.home / "researchers.toml"
     researchers.write_text(uncommented(researchers.read_text()))

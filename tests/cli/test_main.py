@@ -14,7 +14,7 @@ QUESTION = "When was the Alder Bridge opened?"
 TRACE = re.compile(r"^Trace: ([0-9a-f-]{36})$", re.MULTILINE)
 
 
-def the_trace(done) -> str:
+def trace_id_of(done) -> str:
     found = TRACE.search(done.stdout)
     assert found, done.stdout + done.stderr
     return found[1]
@@ -26,12 +26,12 @@ def test_a_question_is_answered_over_mcp_with_everything_a_reader_needs(process,
     assert "opened in 1931" in done.stdout
     assert re.search(r"\[1\] .*(bridge\.md#L3|ferris\.txt#L3)", done.stdout)
     assert "Confidence 0." in done.stdout
-    assert the_trace(done)
+    assert trace_id_of(done)
     assert "search" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_in_process_and_over_mcp_give_the_same_result(run, folder):
+def test_local_and_mcp_give_the_same_result(run, folder):
     results = []
     for how in ("--local", "--mcp"):
         done = run("ask", QUESTION, "--files", folder, "--json", how)
@@ -46,11 +46,11 @@ def test_json_is_the_result_alone(run, folder):
     assert ResearchResult.model_validate_json(done.stdout).citations
 
 
-def test_verbose_tells_iterations_and_time(run, folder):
+def test_verbose_shows_iterations_and_time(run, folder):
     assert "iterations" in run("ask", QUESTION, "--files", folder, "--local", "-v").stdout
 
 
-def test_what_the_documents_do_not_say_is_admitted_with_exit_code_1(run, folder):
+def test_an_unanswered_question_has_exit_code_1(run, folder):
     done = run("ask", "Who won the 1998 football world cup?", "--files", folder)
     assert done.returncode == 1
     assert "does not answer" in done.stdout
@@ -98,7 +98,7 @@ def test_bad_input_gets_one_clear_line_and_exit_code_2(run, folder, name):
 
 
 @pytest.mark.parametrize("name", ["not UTF-8", "unknown option", "unknown trace"])
-def test_bad_input_ends_a_process_just_so(process, name):
+def test_bad_input_ends_a_process_with_one_line_and_exit_code_2(process, name):
     arguments, expected = BAD[name]
     done = process(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -118,8 +118,8 @@ def test_a_malformed_trace_gets_one_clear_line_and_exit_code_2(run, tmp_path, co
     assert len(done.stderr.splitlines()) == done.returncode - 1
 
 
-def test_a_run_is_listed_shown_proved_rerun_and_found_damaged(run, folder, tmp_path):
-    trace_id = the_trace(run("ask", QUESTION, "--files", folder))
+def test_a_run_is_listed_replayed_verified_and_found_damaged(run, folder, tmp_path):
+    trace_id = trace_id_of(run("ask", QUESTION, "--files", folder))
     assert trace_id in run("traces").stdout
     (listed,) = json.loads(run("traces", "--json").stdout)
     assert (listed["trace_id"], listed["state"], listed["question"]) == (trace_id, "finished", QUESTION)
@@ -137,14 +137,14 @@ def test_a_run_is_listed_shown_proved_rerun_and_found_damaged(run, folder, tmp_p
 
 
 def test_a_rerun_needs_neither_the_folder_nor_the_index(run, folder, tmp_path):
-    trace_id = the_trace(run("ask", QUESTION, "--files", folder))
+    trace_id = trace_id_of(run("ask", QUESTION, "--files", folder))
     folder.rename(tmp_path / "moved")
     assert run("replay", trace_id, "--rerun").returncode == 0
     assert run("verify", trace_id).returncode == 0
 
 
-def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
-    """Its folder was written relative to where we stood; we stand elsewhere now."""
+def test_an_interrupted_run_is_resumed_with_the_same_answer(run, folder, tmp_path):
+    """The folder was given as a relative path. The run is resumed from another working folder."""
     whole = run("ask", QUESTION, "--files", folder.name, "--json")
     trace_id = json.loads(whole.stdout)["trace_id"]
     path = tmp_path / "home" / "traces" / f"{trace_id}.jsonl"
@@ -159,19 +159,19 @@ def test_a_cut_off_run_is_resumed_to_the_same_answer(run, folder, tmp_path):
     assert json.loads(run("resume", trace_id, "--json").stdout)["answer"] == after["answer"]
 
 
-def test_a_run_is_forked_from_a_step_into_one_of_its_own(run, folder):
+def test_a_run_is_forked_from_a_step_as_a_new_run(run, folder):
     first = json.loads(run("ask", QUESTION, "--files", folder, "--json").stdout)
     done = run("replay", first["trace_id"], "--mind", "extractive", "--from", "4")
     assert done.returncode == 0, done.stderr
-    assert the_trace(done) != first["trace_id"]
-    assert run("verify", the_trace(done)).returncode == 0
+    assert trace_id_of(done) != first["trace_id"]
+    assert run("verify", trace_id_of(done)).returncode == 0
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["--mind", "extractive"], ["--rerun", "--from", "3"], ["--from", "99"], ["--mind", "nobody:knows", "--from", "3"]],
 )
-def test_a_fork_that_makes_no_sense_is_refused(run, folder, arguments):
+def test_bad_fork_options_are_refused(run, folder, arguments):
     first = json.loads(run("ask", QUESTION, "--files", folder, "--json", "--local").stdout)
     done = run("replay", first["trace_id"], *arguments)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
@@ -179,16 +179,16 @@ def test_a_fork_that_makes_no_sense_is_refused(run, folder, arguments):
 
 def test_costs_are_summed_from_the_traces(run, folder):
     run("ask", QUESTION, "--files", folder, "--local")
-    told = run("ask", QUESTION, "--files", folder, "--local", "--verbose").stdout
-    assert re.search(r"^read +\d+ tokens  \$0\.0000$", told, re.MULTILINE)
+    output = run("ask", QUESTION, "--files", folder, "--local", "--verbose").stdout
+    assert re.search(r"^read +\d+ tokens  \$0\.0000$", output, re.MULTILINE)
     sums = json.loads(run("costs", "--by", "model", "--json").stdout)
     assert [each["name"] for each in sums] == ["extractive-v2", "total"]
     assert sums[0]["tokens"] == sums[1]["tokens"] > 0
     assert "total" in run("costs").stdout
 
 
-def test_ctrl_c_says_how_to_go_on_and_exits_with_130(folder, tmp_path, environment):
-    """The library holds a named pipe's worth of waiting: many files, so that there is time to interrupt."""
+def test_ctrl_c_shows_how_to_resume_and_exits_with_130(folder, tmp_path, environment):
+    """Indexing many files leaves enough time to interrupt."""
     for number in range(3000):
         (folder / f"{number}.txt").write_text(f"The Alder Bridge, note {number}.\n" * 20)
     command = [sys.executable, "-m", "marchwarden", "ask", QUESTION, "--files", str(folder), "--mind", "extractive"]
@@ -196,13 +196,13 @@ def test_ctrl_c_says_how_to_go_on_and_exits_with_130(folder, tmp_path, environme
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stderr
-        told = child.stderr.readline()
+        output = child.stderr.readline()
         child.send_signal(signal.SIGINT)
-        told += child.stderr.read()
-    assert child.returncode == 130, told
-    assert "Traceback" not in told
-    found = re.search(r"marchwarden resume ([0-9a-f-]{36})", told)
-    assert found, told
+        output += child.stderr.read()
+    assert child.returncode == 130, output
+    assert "Traceback" not in output
+    found = re.search(r"marchwarden resume ([0-9a-f-]{36})", output)
+    assert found, output
     assert Store(tmp_path / "home" / "traces").traces() == [found[1]]
 
 
@@ -232,7 +232,7 @@ def test_help_loads_neither_mcp_nor_pydantic_nor_any_model_library(arguments):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_who_is_asked_in_this_process_is_asked_without_loading_mcp(folder, environment):
+def test_local_questions_do_not_load_mcp(folder, environment):
     code = (
         "import sys; from marchwarden.cli.main import main\n"
         f"try: main(['ask', {QUESTION!r}, '--files', {str(folder)!r}, '--local'])\n"

@@ -1,4 +1,4 @@
-"""Progress as it is drawn. The console writes into a string; whether it is a terminal is ours to say."""
+"""The progress display on a terminal and elsewhere. The console writes into a string."""
 
 import io
 import re
@@ -21,7 +21,7 @@ STEPS = [
 ]
 
 
-def drawn(steps: list[Progress], width: int = 80) -> list[str]:
+def render(steps: list[Progress], width: int = 80) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     display = ProgressDisplay(console)
     for step in steps:
@@ -31,8 +31,8 @@ def drawn(steps: list[Progress], width: int = 80) -> list[str]:
     return captured.get().splitlines()
 
 
-def test_a_pi_has_a_line_for_itself_and_one_for_each_researcher():
-    lines = drawn(STEPS)
+def test_a_pi_run_shows_one_row_per_researcher():
+    lines = render(STEPS)
     assert [line.split()[0] for line in lines[1:]] == ["web", "files"]
     assert "asking web, files" in lines[0] and "20000 of 20000 tokens left" in lines[0]
     assert "reading 3 of 9 sources found" in lines[1]
@@ -40,42 +40,42 @@ def test_a_pi_has_a_line_for_itself_and_one_for_each_researcher():
     assert lines[2].endswith("6700 of 7000 tokens left  1 source")
 
 
-def test_one_researcher_alone_has_one_line_without_a_name():
-    (line,) = drawn([Progress("t", "search", "searching: main span", 1, 500, 5_000, 2)])
+def test_a_single_researcher_is_shown_without_a_name():
+    (line,) = render([Progress("t", "search", "searching: main span", 1, 500, 5_000, 2)])
     assert re.sub(r"^\S ", "", line).startswith("searching: main span")
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
-def test_no_line_is_wider_than_the_terminal_whatever_is_told(width):
+def test_lines_fit_the_terminal_for_any_message(width):
     hostile = "\x1b[31m" + "very long and [/red] odd " * 40
-    lines = drawn([*STEPS, Progress("t", "read", hostile, 1, 5, 10, 1, "n" * 60)], width)
+    lines = render([*STEPS, Progress("t", "read", hostile, 1, 5, 10, 1, "n" * 60)], width)
     assert len(lines) == 4
     assert all(len(line) <= width for line in lines)
     assert "\x1b" not in "".join(lines)
 
 
-async def test_elsewhere_each_step_is_a_quiet_line_with_what_is_left():
-    told = io.StringIO()
-    display = ProgressDisplay(Console(file=told, width=80, highlight=False))
+async def test_without_a_terminal_each_step_is_one_line():
+    output = io.StringIO()
+    display = ProgressDisplay(Console(file=output, width=80, highlight=False))
     for step in STEPS:
         await display.report(step)
     assert display.trace_id == "t"
-    assert told.getvalue().splitlines()[-1] == (
+    assert output.getvalue().splitlines()[-1] == (
         "web: reading 3 of 9 sources found (6100 of 7000 tokens left, 3 sources)"
     )
 
 
-def test_where_the_log_tells_the_steps_on_stderr_they_are_not_told_twice():
-    told = io.StringIO()
+def test_steps_that_are_logged_to_stderr_are_not_shown_twice():
+    output = io.StringIO()
     with restored_log():
         set_up({"MARCHWARDEN_LOG_LEVEL": "INFO"})
-        anyio.run(ProgressDisplay(Console(file=told)).report, STEPS[0])
-    assert told.getvalue() == ""
+        anyio.run(ProgressDisplay(Console(file=output)).report, STEPS[0])
+    assert output.getvalue() == ""
 
 
-def test_before_anybody_has_the_run_in_hand_there_is_nothing_to_count():
+def test_a_queued_run_shows_no_token_counts():
     console = Console(file=io.StringIO(), width=80)
     with console.capture() as captured:
         anyio.run(ProgressDisplay(console).report, Progress("t", "queue", "handed to the fleet: waiting for a worker"))
     assert captured.get() == "handed to the fleet: waiting for a worker\n"
-    assert "0 of 0" not in "".join(drawn([Progress("t", "queue", "handed to the fleet: waiting for a worker")]))
+    assert "0 of 0" not in "".join(render([Progress("t", "queue", "handed to the fleet: waiting for a worker")]))

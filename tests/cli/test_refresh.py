@@ -1,4 +1,4 @@
-"""`verify --online` and `refresh` as a person runs them."""
+"""`marchwarden verify --online` and `marchwarden refresh`."""
 
 import io
 import json
@@ -12,16 +12,16 @@ from tests.world.pages import QUESTION
 from tests.world.world import World
 
 
-def test_the_web_of_today_is_held_against_a_run(run, world: World):
-    asked = json.loads(run("ask", QUESTION, "--researcher", "web", "--local", "--json", **world.environ()).stdout)
-    trace_id = asked["trace_id"]
+def test_changed_and_removed_pages_are_reported(run, world: World):
+    result = json.loads(run("ask", QUESTION, "--researcher", "web", "--local", "--json", **world.environ()).stdout)
+    trace_id = result["trace_id"]
     world.edit("ferris", "in eleven weeks", "in <b>\x1b[31mtwelve</b> weeks")
     world.remove("counts")
     done = run("verify", "--online", trace_id, "--json", **world.environ())
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert all(check["proved"] for check in told["checks"])
-    standings = {visit["locator"]: visit["standing"] for visit in told["visits"]}
+    assert all(check["proved"] for check in report["checks"])
+    standings = {visit["locator"]: visit["standing"] for visit in report["visits"]}
     assert (standings[world.url("ferris")], standings[world.url("counts")]) == ("changed", "gone")
     refreshed = run("refresh", trace_id, **world.environ())
     assert refreshed.returncode == 1
@@ -31,24 +31,24 @@ def test_the_web_of_today_is_held_against_a_run(run, world: World):
     assert "\x1b" not in refreshed.stdout
 
 
-def test_files_are_followed_to_the_edit_and_the_deletion(run, folder):
+def test_edited_and_deleted_files_are_reported(run, folder):
     question = "Who was Maud Ferris and what does the Alder Bridge carry?"
-    asked = json.loads(run("ask", question, "--researcher", "files", "--files", folder, "--local", "--json").stdout)
-    trace_id = asked["trace_id"]
+    result = json.loads(run("ask", question, "--researcher", "files", "--files", folder, "--local", "--json").stdout)
+    trace_id = result["trace_id"]
     done = run("verify", "--online", trace_id)
     assert (done.returncode, "cited documents: 2 alive" in done.stdout) == (0, True)
     edited = folder / "bridge.md"
     edited.write_text(edited.read_text().replace("two lanes", "four lanes"))
     (folder / "people" / "ferris.txt").unlink()
-    told = json.loads(run("refresh", trace_id, "--json").stdout)
-    assert {visit["locator"].rpartition("/")[2]: visit["standing"] for visit in told["visits"]} == {
+    report = json.loads(run("refresh", trace_id, "--json").stdout)
+    assert {visit["locator"].rpartition("/")[2]: visit["standing"] for visit in report["visits"]} == {
         "bridge.md": "lost",
         "ferris.txt": "gone",
     }
-    assert [statement["support"] for statement in told["statements"]] == ["lost", "stands", "lost"]
+    assert [statement["support"] for statement in report["statements"]] == ["lost", "stands", "lost"]
 
 
-def test_what_cannot_be_read_as_a_run_is_refused_in_one_line(run):
+def test_an_unknown_run_is_refused_in_one_line(run):
     for command in (["refresh"], ["verify", "--online"]):
         done = run(*command, "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -72,7 +72,7 @@ Statements to check
 """
 
 
-def test_documents_and_statements_are_shown_in_eighty_columns_and_act_on_nothing():
+def test_documents_and_statements_fit_80_columns_without_control_characters():
     visits = [
         SourceCheck("docs/wiki/Architecture.md", (1, 3), SourceStatus.ALIVE, "as it was"),
         SourceCheck(
@@ -84,20 +84,20 @@ def test_documents_and_statements_are_shown_in_eighty_columns_and_act_on_nothing
         ),
         SourceCheck("shelf [/bold] 3\x1b[2J"[:15], (4,), SourceStatus.UNKNOWN, "only the oracle [red]knows\u202e\x07"),
     ]
-    said = [
+    statements = [
         StatementStatus("The bridge [bold]opened in 1931. [1][2][4]", (1, 2, 4), (2,), (4,)),
         StatementStatus("Fine. [1]", (1,)),
         StatementStatus("So it is.\x1b [4]", (4,), (), (4,)),
     ]
     output = io.StringIO()
     console = Console(file=output, width=80, color_system=None)
-    console.print(Group(formatter.source_checks(visits), formatter.statements(said)))
+    console.print(Group(formatter.source_checks(visits), formatter.statements(statements)))
     assert output.getvalue() == SHOWN
-    assert "Every statement is still supported" in shown(formatter.statements(said[1:2]))
-    assert shown(formatter.source_checks([])) == "cited documents: none\n"
+    assert "Every statement is still supported" in render(formatter.statements(statements[1:2]))
+    assert render(formatter.source_checks([])) == "cited documents: none\n"
 
 
-def shown(rendered: object) -> str:
+def render(rendered: object) -> str:
     output = io.StringIO()
     Console(file=output, width=80, color_system=None).print(rendered)
     return output.getvalue()

@@ -1,7 +1,6 @@
-"""The main commands as a person sees them at 80 columns, kept beside this file to be looked at.
+"""The output of the main commands at 80 columns, compared with the files in `snapshots`.
 
-MARCHWARDEN_SNAPSHOTS=write pytest tests/cli/test_snapshots.py  writes them anew; look at what changed before you keep
-it.
+`MARCHWARDEN_SNAPSHOTS=write pytest tests/cli/test_snapshots.py` writes them. Review the diff before you commit it.
 """
 
 import os
@@ -15,7 +14,7 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.world.folder import a_folder
 
-KEPT = Path(__file__).parent / "snapshots"
+SNAPSHOTS = Path(__file__).parent / "snapshots"
 QUESTION = "When was the Alder Bridge opened?"
 MASKS = (
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "00000000-0000-4000-8000-000000000000"),
@@ -35,7 +34,7 @@ TRANSCRIPTS: dict[str, list[list[str]]] = {
     "verbose": [["ask", QUESTION, "--files", "library", "--local", "--depth", "shallow", "--verbose"]],
     "traces": [["traces"], ["traces", "--search", "zebra"]],
     "verify": [["verify", "TRACE_ID"]],
-    # Over one document: several are kept in the order in which they happen to arrive.
+    # With one document, because several are archived in the order in which they arrive.
     "replay": [
         ["ask", QUESTION, "--files", "library/people", "--local"],
         ["replay", "TRACE_ID"],
@@ -64,20 +63,20 @@ TRANSCRIPTS: dict[str, list[list[str]]] = {
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     a_folder(tmp_path / "library")
-    made = Shell(tmp_path)
-    made.run("ask", QUESTION, "--files", "library", "--local")
-    return made
+    shell = Shell(tmp_path)
+    shell.run("ask", QUESTION, "--files", "library", "--local")
+    return shell
 
 
-def masked(text: str, shell: Shell) -> str:
+def mask(text: str, shell: Shell) -> str:
     text = text.replace(str(shell.folder), "/home/you").replace(str(Path(sys.executable).parent), "/home/you/bin")
-    for pattern, instead in MASKS:
-        text = pattern.sub(instead, text)
+    for pattern, replacement in MASKS:
+        text = pattern.sub(replacement, text)
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def transcript(shell: Shell, commands: list[list[str]]) -> str:
-    """What stands on a terminal: each command, what it says, and its exit code where it is not 0."""
+    """Return each command, its output, and its exit code unless it is 0."""
     parts = []
     for arguments in commands:
         (first, *_) = Store(shell.home / "traces").traces()
@@ -85,37 +84,37 @@ def transcript(shell: Shell, commands: list[list[str]]) -> str:
         typed = " ".join(f'"{each}"' if " " in each or not each else each for each in arguments)
         status = f"exit {done.returncode}\n" if done.returncode else ""
         parts.append(f"$ {f'marchwarden {typed}'.rstrip()}\n{done.stderr}{done.stdout}{status}")
-    return masked("\n".join(parts), shell) + "\n"
+    return mask("\n".join(parts), shell) + "\n"
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_a_command_looks_as_it_did_when_somebody_last_looked_at_it(shell: Shell, name: str):
-    kept, now = KEPT / f"{name}.txt", transcript(shell, TRANSCRIPTS[name])
+def test_output_matches_the_snapshot(shell: Shell, name: str):
+    snapshot, output = SNAPSHOTS / f"{name}.txt", transcript(shell, TRANSCRIPTS[name])
     if os.environ.get("MARCHWARDEN_SNAPSHOTS") == "write":
-        kept.write_text(now, encoding="utf-8")
-    assert now == kept.read_text(encoding="utf-8")
+        snapshot.write_text(output, encoding="utf-8")
+    assert output == snapshot.read_text(encoding="utf-8")
 
 
-# Messages of one line and signs of life are for scripts and logs too, and never broken; nor is a command to copy.
+# Messages, progress lines and commands to copy are not wrapped.
 WIDE = {"mistakes", "verify", "replay"}
-UNBROKEN = re.compile(r"\$ |  marchwarden |\w+: .* tokens left, |.*/home/you")
+UNWRAPPED = re.compile(r"\$ |  marchwarden |\w+: .* tokens left, |.*/home/you")
 
 
 @pytest.mark.parametrize("name", sorted(TRANSCRIPTS.keys() - WIDE))
-def test_nothing_a_person_reads_is_wider_than_eighty_columns(name: str):
-    kept = (KEPT / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    said = [line for line in kept if not UNBROKEN.match(line)]
-    assert max(map(len, said)) <= 80
+def test_output_fits_80_columns(name: str):
+    lines = (SNAPSHOTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    wrapped = [line for line in lines if not UNWRAPPED.match(line)]
+    assert max(map(len, wrapped)) <= 80
 
 
-def test_no_snapshot_is_left_of_a_transcript_that_is_not_made_any_more():
-    assert {path.stem for path in KEPT.glob("*.txt")} == set(TRANSCRIPTS)
+def test_every_snapshot_has_a_transcript():
+    assert {path.stem for path in SNAPSHOTS.glob("*.txt")} == set(TRANSCRIPTS)
 
 
-def test_each_mistake_is_told_in_one_line_that_says_what_to_do():
-    told = (KEPT / "mistakes.txt").read_text(encoding="utf-8").split("\n\n")
-    assert len(told) == len(TRANSCRIPTS["mistakes"])
-    for each in told:
+def test_each_error_is_one_line():
+    errors = (SNAPSHOTS / "mistakes.txt").read_text(encoding="utf-8").split("\n\n")
+    assert len(errors) == len(TRANSCRIPTS["mistakes"])
+    for each in errors:
         _, line, status = each.strip().splitlines()
         assert line.startswith("marchwarden: ")
         assert status == "exit 2"

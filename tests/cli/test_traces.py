@@ -5,16 +5,16 @@ import pytest
 
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
-from tests.reports.samples import Cited, Told, written
+from tests.reports.samples import SampleCitation, SampleRun, write_run
 
-SPAN = Cited("https://rivers.example/alder", "The span is 212 metres long.", "Spans of the Senn")
+SPAN = SampleCitation("https://rivers.example/alder", "The span is 212 metres long.", "Spans of the Senn")
 
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     store = Store(tmp_path / "home" / "traces")
-    written(store, Told("It is 212 metres long. [1]", [SPAN], question="How long is the span?"))
-    written(store, Told("Nobody knows.", question="Who repainted it?"))
+    write_run(store, SampleRun("It is 212 metres long. [1]", [SPAN], question="How long is the span?"))
+    write_run(store, SampleRun("Nobody knows.", question="Who repainted it?"))
     return Shell(tmp_path)
 
 
@@ -30,17 +30,17 @@ def shell(tmp_path: Path) -> Shell:
         ("span repainted", []),
     ],
 )
-def test_a_run_is_found_by_words_of_its_question_its_answer_and_its_sources(shell: Shell, words: str, found: list[str]):
+def test_search_matches_question_answer_and_sources(shell: Shell, words: str, found: list[str]):
     listed = json.loads(shell.run("traces", "--search", words, "--json").stdout)
     assert sorted(each["question"] for each in listed) == found
 
 
-def test_nothing_found_says_what_to_do_next(shell: Shell):
+def test_a_search_without_matches_suggests_a_command(shell: Shell):
     done = shell.run("traces", "--search", "zebra")
     assert (done.returncode, "`marchwarden traces` lists every run" in done.stdout) == (0, True)
 
 
-def test_more_than_is_listed_is_told(shell: Shell):
+def test_the_limit_is_mentioned_if_there_are_more_runs(shell: Shell):
     done = shell.run("traces", "--limit", "1")
     assert done.stdout.count("?") == 1
     assert done.stderr == "showing 1 of 2; --limit 2 shows all\n"

@@ -120,8 +120,8 @@ class Browser:
         waiting = f"new Promise(done => {{ const end = performance.now() + 5000; const look = {look}; look() }})"
         return bool(self.evaluate(waiting))
 
-    def said(self) -> list[str]:
-        """Everything a report must not cause: console messages, dialogs and requests."""
+    def unwanted_events(self) -> list[str]:
+        """Return what a report must not cause: console messages, dialogs and requests."""
         bad = {
             "Runtime.consoleAPICalled",
             "Runtime.exceptionThrown",

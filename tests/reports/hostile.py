@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from marchwarden.contract import DiscoveryEvent, Dispatch, Gap, GapCategory, OpenQuestion
 from tests.reports.payloads import payloads
-from tests.reports.samples import Cited, Told
+from tests.reports.samples import SampleCitation, SampleRun
 from tests.researchers.web import test_injection
 from tests.researchers.web.test_injection import ATTACKS, CORPUS, MARKUP
 
@@ -30,13 +30,13 @@ def batches(strings: Sequence[str], size: int = IN_A_RUN) -> list[Sequence[str]]
     return [strings[at : at + size] for at in range(0, len(strings), size)]
 
 
-def hostile(strings: Sequence[str]) -> Told:
+def hostile(strings: Sequence[str]) -> SampleRun:
     """A run with these strings as its answer, titles, excerpts, file names, addresses and everything else."""
     spoken = [each for each in strings if each.strip()]
-    return Told(
+    return SampleRun(
         answer="\n\n".join(f"{each} [{number}]" for number, each in enumerate(spoken, 1)),
         cited=[
-            Cited(
+            SampleCitation(
                 each if number % 3 else f"https://example.org/{number}/{each}",
                 each[:500],
                 each,

@@ -37,7 +37,7 @@ AROUND = "The road over the river Senn is kept by the board. " * 12
 
 
 @dataclass(frozen=True)
-class Cited:
+class SampleCitation:
     """One document, the excerpt cited from it, and the researcher that found it."""
 
     locator: str
@@ -74,11 +74,11 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class Told:
+class SampleRun:
     """The content of a sample run. Citations are numbered in the order given."""
 
     answer: str
-    cited: Sequence[Cited] = ()
+    cited: Sequence[SampleCitation] = ()
     gaps: Sequence[Gap] = ()
     discoveries: Sequence[DiscoveryEvent] = ()
     questions: Sequence[OpenQuestion] = ()
@@ -124,26 +124,26 @@ class Clock:
         return self.now
 
 
-def written(store: Store, told: Told) -> str:
+def write_run(store: Store, sample: SampleRun) -> str:
     """Write a complete run to the store and return its id."""
-    record = store.begin(_opening(told))
+    record = store.begin(_header(sample))
     record._clock, record._began = Clock(), 0.0
-    anyio.run(_walked, record, told)
-    record.finish(told.result(record.trace_id))
+    anyio.run(_record_steps, record, sample)
+    record.finish(sample.result(record.trace_id))
     return record.trace_id
 
 
-def noted(store: Store, told: Told) -> str:
+def write_bare_run(store: Store, sample: SampleRun) -> str:
     """Write a run with only its start and its result, and return its id."""
-    record = store.begin(_opening(told))
-    record.finish(told.result(record.trace_id))
+    record = store.begin(_header(sample))
+    record.finish(sample.result(record.trace_id))
     return record.trace_id
 
 
-def _opening(told: Told) -> RunHeader:
+def _header(sample: SampleRun) -> RunHeader:
     return RunHeader(
-        request=ResearchRequest.model_validate({"question": told.question}),
-        researcher=told.researcher,
+        request=ResearchRequest.model_validate({"question": sample.question}),
+        researcher=sample.researcher,
         source="web",
         settings={},
         model_id=MODEL,
@@ -151,9 +151,9 @@ def _opening(told: Told) -> RunHeader:
     )
 
 
-async def _walked(record: RunRecord, told: Told) -> None:
+async def _record_steps(record: RunRecord, sample: SampleRun) -> None:
     async def plan() -> Thought[Plan]:
-        return Thought(Plan(tuple(map(Query, told.searches))), 600, usage=Usage(500, 100, 0, 0))
+        return Thought(Plan(tuple(map(Query, sample.searches))), 600, usage=Usage(500, 100, 0, 0))
 
     async def conclude() -> Thought[Draft]:
         return Thought(Draft(), 3600, usage=Usage(3000, 600, 0, 0))
@@ -162,12 +162,12 @@ async def _walked(record: RunRecord, told: Told) -> None:
         return ()
 
     await record.think(ThinkStep("plan", 0, MODEL), Plan, plan, "the run begins")
-    for query in told.searches:
+    for query in sample.searches:
         await record.search(Query(query), nothing, "iteration 1: the question")
-    for number, asked in enumerate(told.dispatches, 1):
+    for number, asked in enumerate(sample.dispatches, 1):
         about = {"researcher": asked.researcher, "question": asked.question, "trace_id": asked.trace_id}
         record.note("dispatch", str(number), asked.reason, about)
-    for each in dict.fromkeys(told.cited):
+    for each in dict.fromkeys(sample.cited):
 
         async def perform(document: Document = each.document) -> Document:
             return document
@@ -179,22 +179,22 @@ async def _walked(record: RunRecord, told: Told) -> None:
 
 def a_pi_run(store: Store) -> str:
     """Write a PI run with two researchers, a conflict, and everything else a report can show."""
-    board = Cited(
+    board = SampleCitation(
         "https://rivers.senn.gov/bridges/alder?view=full&lang=en",
         "The main span of the Alder Bridge is 212 metres long.",
         "The Alder Bridge",
         researcher="web",
         published=date(2023, 3, 14),
     )
-    blog = Cited(
+    blog = SampleCitation(
         "https://spanspotting.blog.example/alder",
         "The main span of the Alder Bridge is 240 metres long.",
         "My favourite spans",
         researcher="files",
     )
-    web = written(store, Told("212 metres. [1]", [board]))
-    files = written(store, Told("240 metres. [1]", [blog], researcher="files"))
-    told = Told(
+    web = write_run(store, SampleRun("212 metres. [1]", [board]))
+    files = write_run(store, SampleRun("240 metres. [1]", [blog], researcher="files"))
+    sample = SampleRun(
         answer="The main span of the Alder Bridge is 212 metres long. [1]\n\n"
         "Sources disagree about main span Alder Bridge: compare [1] with [2].",
         cited=[board, blog],
@@ -220,7 +220,7 @@ def a_pi_run(store: Store) -> str:
         researcher="pi",
         contradicted=True,
     )
-    return written(store, told)
+    return write_run(store, sample)
 
 
 def _dispatch(name: str, trace_id: str) -> Dispatch:
@@ -239,17 +239,17 @@ def prices() -> Prices:
     return Prices.load(Path("no-such-prices.toml"))
 
 
-def bundle_of(folder: Path, told: Told) -> Bundle:
+def bundle_of(folder: Path, sample: SampleRun) -> Bundle:
     store = Store(folder)
-    return load_bundle(store, written(store, told), TODAY)
+    return load_bundle(store, write_run(store, sample), TODAY)
 
 
-def unwritten(told: Told) -> Bundle:
+def bundle_without_store(sample: SampleRun) -> Bundle:
     """Build a bundle without a store. Its checks and errors contain the texts of the run as well."""
-    result, opening = told.result("4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"), _opening(told)
+    result, opening = sample.result("4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"), _header(sample)
     actions: list[tuple[str, str, Json]] = [("start", "", {})]
-    actions += [("search", query, {"error": {"detail": query}}) for query in told.searches]
-    for each in told.cited:
+    actions += [("search", query, {"error": {"detail": query}}) for query in sample.searches]
+    for each in sample.cited:
         document = each.document
         known = {"locator": each.locator, "content_hash": document.content_hash, "text_hash": document.text_hash}
         actions.append(("fetch", each.locator, {**known, "content_length": 9, "result": {"title": each.title}}))
@@ -258,10 +258,10 @@ def unwritten(told: Told) -> Bundle:
         for step, (action, key, fields) in enumerate(actions, 1)
     )
     run = ReportRun(result.trace_id, opening, entries)
-    texts = {each.document.text_hash: each.document.text for each in told.cited}
-    checks = tuple(Check(each.title, number % 2 == 0, each.excerpt) for number, each in enumerate(told.cited))
+    texts = {each.document.text_hash: each.document.text for each in sample.cited}
+    checks = tuple(Check(each.title, number % 2 == 0, each.excerpt) for number, each in enumerate(sample.cited))
     return Bundle(run, result, source_texts(result, run, (), texts), (), checks, TODAY)
 
 
-def page_of(folder: Path, told: Told) -> str:
-    return render_page(bundle_of(folder, told), prices())
+def page_of(folder: Path, sample: SampleRun) -> str:
+    return render_page(bundle_of(folder, sample), prices())

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from marchwarden.reports.bibliography import bibtex, csl_json, escape_tex
 from marchwarden.reports.bundle import SourceText
-from tests.reports.samples import Cited, Told, bundle_of, unwritten
+from tests.reports.samples import SampleCitation, SampleRun, bundle_of, bundle_without_store
 
-PAPER = Cited(
+PAPER = SampleCitation(
     "https://arxiv.org/abs/2401.01234v2", "Spans are long.", "On {long} Spans & 100% more", published=date(2024, 1, 2)
 )
-FILE = Cited("notes/spans_1.md", "Spans are short.")
+FILE = SampleCitation("notes/spans_1.md", "Spans are short.")
 
 EXPECTED = """\
 @misc{longspans-DIGEST-1,
@@ -40,7 +40,7 @@ EXPECTED = """\
 
 
 def test_each_document_is_one_entry(tmp_path: Path):
-    bundle = bundle_of(tmp_path, Told("One. [1]\n\nTwo. [2]", [PAPER, FILE]))
+    bundle = bundle_of(tmp_path, SampleRun("One. [1]\n\nTwo. [2]", [PAPER, FILE]))
     text = re.sub(r"sha256:\w{64}", "sha256:HASH", bibtex(bundle))
     text = re.sub(r"[0-9a-f]{8}(?=-\d,)", "DIGEST", text)
     assert re.sub(r"urldate = \{\d{4}-\d\d-\d\d\}", "urldate = {DAY}", text) == EXPECTED
@@ -59,7 +59,7 @@ def test_no_text_can_end_a_bibtex_field(text: str):
 
 
 def test_several_authors_are_split():
-    (source,) = unwritten(Told("One. [1]", [PAPER])).sources
+    (source,) = bundle_without_store(SampleRun("One. [1]", [PAPER])).sources
     assert _authors(source, "Maud Ferris and Ines Hale") == ["Maud Ferris", "Ines Hale"]
     assert _authors(source, "Maud Ferris; Ines Hale") == ["Maud Ferris", "Ines Hale"]
     assert _authors(source, "Maud Ferris, Ines Hale, Ada Lunt") == ["Maud Ferris", "Ines Hale", "Ada Lunt"]
@@ -68,6 +68,6 @@ def test_several_authors_are_split():
 
 
 def _authors(source: SourceText, author: str) -> list[str]:
-    bundle = unwritten(Told("One. [1]", [PAPER]))
+    bundle = bundle_without_store(SampleRun("One. [1]", [PAPER]))
     (item,) = json.loads(csl_json(replace(bundle, sources=(replace(source, author=author),))))
     return [each["literal"] for each in item.get("author", [])]

@@ -16,7 +16,7 @@ from marchwarden.text.sanitize import one_line
 from tests.reports.browser import Browser
 from tests.reports.hostile import attacks, batches, hostile
 from tests.reports.payloads import payloads
-from tests.reports.samples import TODAY, Cited, Told, a_pi_run, page_of, prices, unwritten
+from tests.reports.samples import TODAY, SampleCitation, SampleRun, a_pi_run, bundle_without_store, page_of, prices
 
 AXE = Path(os.environ.get("MARCHWARDEN_NODE_TOOLS", "")) / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -49,7 +49,7 @@ def test_clicking_a_marker_shows_the_highlighted_excerpt(browser: Browser, repor
     assert marked == "The main span of the Alder Bridge is 240 metres long."
     around = browser.evaluate("document.querySelector('#source-2 blockquote').textContent")
     assert "kept by the board." in around.partition(marked)[0]
-    assert browser.said() == []
+    assert browser.unwanted_events() == []
 
 
 def test_the_answer_stays_in_view_next_to_its_evidence_on_a_wide_screen(browser: Browser, report: Path):
@@ -166,12 +166,12 @@ def test_the_attacks_do_work_if_nothing_is_escaped(browser: Browser, tmp_path: P
     path.write_text(f"<title>x</title>{payloads(1)[0]}<img src=http://127.0.0.1:9/i onerror=alert>", encoding="utf-8")
     browser.open(path)
     assert browser.evaluate(STRAY) == ["script", "img", "img src", "img onerror", "1", "true"]
-    assert "http://127.0.0.1:9/i" in browser.said()
+    assert "http://127.0.0.1:9/i" in browser.unwanted_events()
 
 
 @pytest.fixture(scope="module")
 def reports() -> list[str]:
-    return [render_page(unwritten(hostile(batch)), prices()) for batch in batches(attacks())]
+    return [render_page(bundle_without_store(hostile(batch)), prices()) for batch in batches(attacks())]
 
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["with its policy", "with no policy"])
@@ -187,7 +187,7 @@ def test_two_thousand_attacks_are_shown_as_harmless_text(
         browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         browser.point(".marker", click=True)
         assert browser.evaluate(STRAY) == []
-        assert browser.said() == []
+        assert browser.unwanted_events() == []
         shown.update(browser.evaluate("[...document.querySelectorAll('#gaps .head')].map(e => e.textContent)"))
     assert {one_line(each, 200) for each in attacks()} <= shown
 
@@ -195,7 +195,7 @@ def test_two_thousand_attacks_are_shown_as_harmless_text(
 def test_a_report_of_twenty_long_sources_is_small_and_opens_fast(browser: Browser, tmp_path: Path):
     long = "The board counts what crosses the river, and writes it down every day of the year. " * 2400
     cited = [
-        Cited(
+        SampleCitation(
             f"https://example.org/{n}",
             f"Figure {n} is {n * 7} metres.",
             f"Page {n}",
@@ -206,12 +206,12 @@ def test_a_report_of_twenty_long_sources_is_small_and_opens_fast(browser: Browse
         )
         for n in range(20)
     ]
-    text = page_of(tmp_path / "traces", Told(" ".join(f"It is. [{n}]" for n in range(1, 21)), cited))
+    text = page_of(tmp_path / "traces", SampleRun(" ".join(f"It is. [{n}]" for n in range(1, 21)), cited))
     path = tmp_path / "report.html"
     path.write_text(text, encoding="utf-8")
     assert path.stat().st_size < 2_000_000
-    short = [Cited(each.locator, each.excerpt, each.title, long[:29_000], long[:29_000]) for each in cited]
-    path.write_text(page_of(tmp_path / "more", Told("It is. [1]", short)), encoding="utf-8")
+    short = [SampleCitation(each.locator, each.excerpt, each.title, long[:29_000], long[:29_000]) for each in cited]
+    path.write_text(page_of(tmp_path / "more", SampleRun("It is. [1]", short)), encoding="utf-8")
     assert 800_000 < path.stat().st_size < 2_000_000
     browser.open(path)
     took = "performance.getEntriesByType('navigation')[0].loadEventEnd"

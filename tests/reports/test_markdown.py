@@ -11,7 +11,7 @@ from marchwarden.reports.markdown import escape_line, render_markdown
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import printable
 from tests.reports.payloads import payloads
-from tests.reports.samples import TODAY, Cited, Told, a_pi_run, unwritten
+from tests.reports.samples import TODAY, SampleCitation, SampleRun, a_pi_run, bundle_without_store
 
 RENDER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
@@ -48,8 +48,8 @@ def test_the_whole_run_in_markdown(tmp_path: Path):
 
 @pytest.mark.parametrize("at", range(0, 1000, 100))
 def test_attacks_make_no_link_image_or_tag(at: int):
-    cited = [Cited(each, each, each, "", "") for each in payloads(1000)[at : at + 100]]
-    told = Told("\n\n".join(f"{each.excerpt} [{n}]" for n, each in enumerate(cited, 1)), cited, question="Which?")
-    tokens = RENDER.parse(render_markdown(unwritten(told)))
+    cited = [SampleCitation(each, each, each, "", "") for each in payloads(1000)[at : at + 100]]
+    told = SampleRun("\n\n".join(f"{each.excerpt} [{n}]" for n, each in enumerate(cited, 1)), cited, question="Which?")
+    tokens = RENDER.parse(render_markdown(bundle_without_store(told)))
     kinds = {child.type for token in tokens for child in token.children or []} | {token.type for token in tokens}
     assert not kinds & {"html_inline", "html_block", "image", "link_open", "fence", "code_block", "table_open"}

@@ -14,9 +14,9 @@ from marchwarden.reports.labels import GAPS, seconds
 from marchwarden.reports.load import load_bundle
 from marchwarden.reports.page import render_page, style_sheet
 from marchwarden.storage.store import Store
-from tests.reports.samples import TODAY, Cited, Told, a_pi_run, bundle_of, page_of, prices, written
+from tests.reports.samples import TODAY, SampleCitation, SampleRun, a_pi_run, bundle_of, page_of, prices, write_run
 
-SPAN = Cited("https://example.org/a", "The span is 212 metres long.", "Spans")
+SPAN = SampleCitation("https://example.org/a", "The span is 212 metres long.", "Spans")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_report_contains_every_part_of_a_run(report: str):
 
 def test_failed_checks_are_in_the_badge_and_the_excerpt_is_still_shown(tmp_path: Path):
     store = Store(tmp_path)
-    trace_id = written(store, Told("One. [1]", [SPAN]))
+    trace_id = write_run(store, SampleRun("One. [1]", [SPAN]))
     store.archive.path(SPAN.document.text_hash).unlink()
     report = render_page(load_bundle(store, trace_id, TODAY), prices())
     assert "Not verified" in report and "2 of 5 checks failed" in report
@@ -67,26 +67,26 @@ def test_failed_checks_are_in_the_badge_and_the_excerpt_is_still_shown(tmp_path:
 
 
 def test_markers_without_a_citation_stay_text_and_an_empty_run_has_no_sources(tmp_path: Path):
-    report = page_of(tmp_path, Told("What was read does not answer this question. [1] [0] [99999999]"))
+    report = page_of(tmp_path, SampleRun("What was read does not answer this question. [1] [0] [99999999]"))
     assert 'id="sources"' not in report and "with-sources" not in report.partition("<body")[2][:60]
     assert "[1] [0] [99999999]" in text_of(report, "answer")
 
 
 def test_a_very_long_text_is_not_included(tmp_path: Path):
-    long = Cited("https://example.org/long", "The span is 212 metres long.", "Spans", before="word " * 40_000)
-    report = page_of(tmp_path, Told("One. [1]", [long]))
+    long = SampleCitation("https://example.org/long", "The span is 212 metres long.", "Spans", before="word " * 40_000)
+    report = page_of(tmp_path, SampleRun("One. [1]", [long]))
     assert len(report) < 60_000
     assert "it is in the archive" in text_of(report, "sources")
 
 
 def test_an_answer_of_thousands_of_markers_stays_small(tmp_path: Path):
-    report = page_of(tmp_path, Told("So it is. " + "[1]" * 5000, [SPAN]))
+    report = page_of(tmp_path, SampleRun("So it is. " + "[1]" * 5000, [SPAN]))
     assert len(report) < 2_000_000
     assert report.count('class="peek"') == 300
 
 
 def test_factor_effects_are_shown_only_for_our_rubric(tmp_path: Path):
-    result = bundle_of(tmp_path, Told("One. [1]", [SPAN])).result
+    result = bundle_of(tmp_path, SampleRun("One. [1]", [SPAN])).result
     effects = [factor.effect for factor in factor_effects(result)]
     assert effects[3] == 0 and effects[2] is not None and effects[2] < 0 < (effects[0] or 0)
     theirs = result.model_copy(update={"confidence": 0.11})

@@ -1,6 +1,6 @@
 """The registry of researchers: the built-in kinds, and one that an installed package adds.
 
-The package is `toy_rss` beside this file. It is one folder and one entry point; no other file knows of it.
+The package is `toy_rss` in this folder. It is one folder and one entry point; no other file mentions it.
 """
 
 import json
@@ -42,7 +42,7 @@ FEED = """<rss version="2.0"><channel><title>News of the Senn valley</title>
 
 
 def install(site: Path, name: str, target: str, package: str) -> None:
-    """Leave what pip leaves of a package with one entry point."""
+    """Create the metadata that pip creates for a package with one entry point."""
     folder = site / f"{package.replace('-', '_')}-1.0.dist-info"
     folder.mkdir(parents=True)
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
@@ -78,8 +78,8 @@ class Machine:
     def ask(self, *arguments: str | Path) -> dict[str, object]:
         done = self.run("ask", QUESTION, "--json", *arguments)
         assert done.returncode == 0, done.stderr
-        found: dict[str, object] = json.loads(done.stdout)
-        return found
+        result: dict[str, object] = json.loads(done.stdout)
+        return result
 
     def header(self, trace_id: object) -> dict[str, object]:
         trace = self.folder / "home" / "traces" / f"{trace_id}.jsonl"
@@ -89,10 +89,10 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    here = Machine(tmp_path)
-    here.feed.write_text(FEED)
-    install(here.site, "rss", "tests.researchers.toy_rss.spec:SPEC", "toy-rss")
-    return here
+    machine = Machine(tmp_path)
+    machine.feed.write_text(FEED)
+    install(machine.site, "rss", "tests.researchers.toy_rss.spec:SPEC", "toy-rss")
+    return machine
 
 
 @pytest.mark.parametrize("way", ["--local", "--mcp"])
@@ -147,9 +147,9 @@ def test_commands_list_it(machine: Machine):
         assert "--feed PATH" in machine.run(command, "--help").stdout, command
 
 
-def test_a_client_is_told_to_serve_it(machine: Machine):
-    told = json.loads(machine.run("mcp-config", "cursor", "--feed", "feed.xml").stdout)
-    assert told["mcpServers"]["marchwarden"]["args"][-4:] == ["serve", "rss", "--feed", str(machine.feed)]
+def test_mcp_config_serves_it(machine: Machine):
+    printed = json.loads(machine.run("mcp-config", "cursor", "--feed", "feed.xml").stdout)
+    assert printed["mcpServers"]["marchwarden"]["args"][-4:] == ["serve", "rss", "--feed", str(machine.feed)]
 
 
 def test_inputs_are_refused_before_a_process_starts(machine: Machine):
@@ -175,7 +175,7 @@ def page(machine: Machine) -> Iterator[httpx2.Client]:
         process.terminate()
 
 
-def test_the_web_form_asks_it_and_fills_its_field_in_again(machine: Machine, page: httpx2.Client):
+def test_the_web_form_asks_it_and_restores_its_field(machine: Machine, page: httpx2.Client):
     assert "Feeds to read" in page.get("/").text
     asked = page.post("/ask", data={"question": QUESTION, "feeds": str(machine.feed)})
     assert asked.status_code == 303, asked.text
@@ -197,7 +197,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("package", BROKEN)
-def test_a_package_that_cannot_be_used_costs_one_line(machine: Machine, package: str):
+def test_a_package_that_cannot_be_loaded_is_skipped_with_one_log_line(machine: Machine, package: str):
     name, target, reason = BROKEN[package]
     install(machine.site, name, target, package)
     done = machine.run("ask", QUESTION, "--feed", "feed.xml", "--local", "--json", "--model", "extractive")
@@ -220,7 +220,7 @@ GIVEN = {"files": {"folders": ["library", "library", "library/soup.rst"]}, "data
 
 
 @pytest.mark.parametrize("kind", BUILT_IN)
-def test_a_description_is_what_the_built_researcher_writes_into_its_trace(kind: str, tmp_path, monkeypatch):
+def test_the_description_equals_the_settings_of_the_built_source(kind: str, tmp_path, monkeypatch):
     a_folder(tmp_path / "library")
     sqlite3.connect(tmp_path / "shop.sqlite").execute("CREATE TABLE bridges (name)").connection.close()
     monkeypatch.chdir(tmp_path)
@@ -241,21 +241,21 @@ def test_the_development_guide_shows_the_spec_that_is_tested_here():
     assert shown == tested.replace("tests.researchers.toy_rss", "rss_researcher")
 
 
-def test_every_folder_of_a_researcher_is_listed():
+def test_every_researcher_folder_is_registered():
     folders = {path.parent.name for path in Path(ROOT / "src/marchwarden/researchers").glob("*/agent.py")}
     assert folders == set(BUILT_IN) == set(researcher_specs())
     for kind in BUILT_IN:
         assert researcher_spec(kind) is import_module(f"marchwarden.researchers.{kind}.spec").SPEC
 
 
-def test_a_secret_input_never_stands_on_a_command_line():
+def test_a_secret_input_is_not_on_the_command_line():
     url = "postgresql://ann:secret@host/shop"
     selected = SelectedResearcher("database", researcher_specs()["database"], Inputs.of({"databases": [url]}))
     assert not any("secret" in part for part in selected.child_command())
     assert selected.child_variables({})["MARCHWARDEN_DB"] == url
 
 
-def test_options_that_would_not_work_are_refused():
+def test_bad_names_of_kinds_and_options_are_refused():
     with pytest.raises(ValueError, match="use names like feeds and --feed"):
         InputOption("feeds", "-f", "PATH", "help", "label")
     with pytest.raises(ValueError, match="holds one value"):

@@ -7,7 +7,7 @@ import pytest
 
 from marchwarden.storage.store import Store
 from tests.investigating import an_investigator
-from tests.reports.samples import Cited, Told, a_pi_run, written
+from tests.reports.samples import SampleCitation, SampleRun, a_pi_run, write_run
 from tests.reports.test_browser import AXE, CONTRASTS
 from tests.ui.tab import Tab
 from tests.ui.ui_server import TeamResearcher, make_dependencies, serve_in_thread
@@ -111,11 +111,11 @@ def test_slash_focuses_the_search_and_control_enter_submits(tab: Tab, page: str,
 
 def every_kind_of_page(store: Store) -> list[str]:
     pi = a_pi_run(store)
-    finished = written(
-        store, Told("It is 213 metres long. [1]", [Cited("https://a.example", "It is 213 metres.", "A")])
+    finished = write_run(
+        store, SampleRun("It is 213 metres long. [1]", [SampleCitation("https://a.example", "It is 213 metres.", "A")])
     )
-    unfinished = written(
-        store, Told("It is 212 metres long. [1]", [Cited("https://b.example", "It is 212 metres.", "B")])
+    unfinished = write_run(
+        store, SampleRun("It is 212 metres long. [1]", [SampleCitation("https://b.example", "It is 212 metres.", "B")])
     )
     trace = store.path(unfinished)
     trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:-1]))

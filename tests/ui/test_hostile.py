@@ -12,7 +12,7 @@ from marchwarden.text.sanitize import one_line
 from marchwarden.ui.jobs import MAX_LINES
 from tests.reports.hostile import asked, attacks, batches, hostile, some_attacks
 from tests.reports.payloads import payloads
-from tests.reports.samples import Told, noted, written
+from tests.reports.samples import SampleRun, write_bare_run, write_run
 from tests.ui.tab import Tab
 from tests.ui.ui_server import ReportingResearcher, make_dependencies, serve_in_thread
 from tests.ui.user_actions import IN_REPORT, QUESTION, ask, wait_for_report
@@ -64,7 +64,7 @@ def test_hostile_questions_and_researchers_in_the_list_of_runs(tab: Tab, page: s
     tried = [each for each in some_attacks() if asked(each).strip()]
     store = Store(home / "home" / "traces")
     for each in tried:
-        noted(store, Told("No.", question=asked(each), researcher=each))
+        write_bare_run(store, SampleRun("No.", question=asked(each), researcher=each))
     shown: set[str] = set()
     for number in range(1, len(tried) // 25 + 2):
         visit_and_check(tab, f"{page}/runs?page={number}")
@@ -78,7 +78,7 @@ def test_hostile_questions_and_researchers_in_the_list_of_runs(tab: Tab, page: s
 def test_hostile_answers_titles_excerpts_and_locators_in_reports_and_comparisons(tab: Tab, page: str, home: Path):
     store = Store(home / "home" / "traces")
     tried = batches(some_attacks())
-    ids = [written(store, hostile(batch)) for batch in tried]
+    ids = [write_run(store, hostile(batch)) for batch in tried]
     shown: set[str] = set()
     for before, after in pairwise(ids):
         visit_and_check(tab, f"{page}/compare?one={before}&other={after}")

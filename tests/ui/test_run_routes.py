@@ -12,21 +12,21 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.reports.payloads import payloads
-from tests.reports.samples import Cited, Told, a_pi_run, written
+from tests.reports.samples import SampleCitation, SampleRun, a_pi_run, write_run
 from tests.ui.ui_server import OTHER, make_dependencies, open_page
 
-BOARD = Cited("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
-BLOG = Cited("https://blog.example/alder", "It is a lovely bridge.", "A blog")
+BOARD = SampleCitation("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
+BLOG = SampleCitation("https://blog.example/alder", "It is a lovely bridge.", "A blog")
 
 
-async def store_runs(folder: Path, *samples: Told) -> list[str]:
-    """Store sample runs. `written` starts its own event loop, so it needs a thread."""
+async def store_runs(folder: Path, *samples: SampleRun) -> list[str]:
+    """Store sample runs. `write_run` starts its own event loop, so it needs a thread."""
     store = Store(folder)
-    return [await to_thread.run_sync(written, store, each) for each in samples]
+    return [await to_thread.run_sync(write_run, store, each) for each in samples]
 
 
 async def test_runs_are_listed_latest_first_in_pages_and_can_be_searched(tmp_path):
-    await store_runs(tmp_path, *(Told(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
+    await store_runs(tmp_path, *(SampleRun(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
     async with open_page(make_dependencies(tmp_path)) as page:
         first = await page.get("/runs")
         assert "30 runs, page 1 of 2" in first
@@ -69,7 +69,7 @@ async def test_replay_repeats_the_run_offline(tmp_path):
     result = await an_investigator(tmp_path).research(QUESTION)
     async with open_page(make_dependencies(tmp_path)) as page:
         assert "Identical:" in await page.get(f"/runs/{result.trace_id}/replay")
-        (invented,) = await store_runs(tmp_path, Told("It is. [1]", [BOARD]))
+        (invented,) = await store_runs(tmp_path, SampleRun("It is. [1]", [BOARD]))
         assert "could not be repeated" in await page.get(f"/runs/{invented}/replay")
 
 
@@ -99,13 +99,13 @@ async def test_an_unknown_run_is_not_found(tmp_path, path):
 
 async def test_two_runs_of_a_question_are_compared_by_answer_and_sources(tmp_path):
     sentence = "The Alder Bridge was opened in {} by Maud Ferris."
-    ferris = Cited("ferris.md", "Maud Ferris was an engineer from Dorn.", "Maud Ferris")
-    news = Cited("news.md", "Maud Ferris and her crew opened it.", "News")
+    ferris = SampleCitation("ferris.md", "Maud Ferris was an engineer from Dorn.", "Maud Ferris")
+    news = SampleCitation("news.md", "Maud Ferris and her crew opened it.", "News")
     runs = [
-        Told(f"{sentence.format(year)} [1] [2]", [Cited("bridge.md", sentence.format(year), "The bridge"), other])
+        SampleRun(f"{sentence.format(year)} [1] [2]", [SampleCitation("bridge.md", sentence.format(year), "The bridge"), other])
         for year, other in ((1931, ferris), (1932, news))
     ]
-    before, after = [await to_thread.run_sync(written, Store(tmp_path), sample) for sample in runs]
+    before, after = [await to_thread.run_sync(write_run, Store(tmp_path), sample) for sample in runs]
     async with open_page(make_dependencies(tmp_path)) as page:
         assert "Compare (2)" in await page.get(f"/runs/{after}")
         assert "asked 2 times: compare" in await page.get("/runs")
@@ -168,9 +168,9 @@ class ParsedPage(HTMLParser):
 async def test_hostile_content_of_a_run_is_escaped_on_every_page(tmp_path):
     strings = [each for each in payloads(120) if each.strip()]
     hostile = [
-        Told(
+        SampleRun(
             f"{each} [1]",
-            [Cited(f"https://example.org/{n}" if n % 2 else each, each[:400] or "x", each)],
+            [SampleCitation(f"https://example.org/{n}" if n % 2 else each, each[:400] or "x", each)],
             gaps=[Gap(topic=each, category=GapCategory.ACCESS_DENIED, detail=each)],
             question=each[:400].replace("\x00", ""),
             researcher=each,

@@ -1,12 +1,14 @@
 """Serve a researcher of any kind over MCP: `marchwarden serve KIND`, `python -m marchwarden.researchers KIND`."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from marchwarden.core.inputs import Inputs
+from marchwarden.researchers.registry import researcher_spec, researcher_specs
 from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec
 
 if TYPE_CHECKING:
@@ -22,6 +24,15 @@ _SERVE_OPTIONS: Final = (
         "--allow-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host header to accept; repeatable."
     ),
 )
+
+
+def main() -> None:
+    """Serve the kind of researcher named on the command line. This is how `marchwarden ask` starts a child process."""
+    kind = sys.argv[1] if len(sys.argv) > 1 else ""
+    spec = researcher_spec(kind)
+    if spec is None:
+        sys.exit(f"usage: python -m marchwarden.researchers {{{','.join(researcher_specs())}}} [OPTIONS]")
+    serve_command(spec).main(sys.argv[2:], prog_name=f"python -m marchwarden.researchers {kind}")
 
 
 def serve_options(command: Command) -> Command:

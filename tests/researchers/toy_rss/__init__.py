@@ -1,1 +1,1 @@
-"""A researcher that another package could bring: it answers from RSS files."""
+"""A third-party researcher that answers from RSS files."""

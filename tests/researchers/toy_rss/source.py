@@ -1,4 +1,4 @@
-"""RSS files as a source of evidence."""
+"""A source that searches RSS files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

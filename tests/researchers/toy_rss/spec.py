@@ -1,4 +1,4 @@
-"""The RSS researcher for the registry."""
+"""`SPEC` of the RSS researcher."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Models behind the command line: the world's Anthropic and OpenAI servers, its Tavily and its web."""
+"""`marchwarden ask` with models: the Anthropic, OpenAI and Tavily servers of the test world."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.world.world import World
 
 
 @pytest.mark.parametrize("service", ["anthropic", "openai"])
-def test_a_model_plans_reads_and_concludes_and_the_run_is_proved_and_repeated_without_it(run, service):
+def test_a_run_with_a_model_is_verified_and_replayed_without_the_model(run, service):
     with World() as world:
         environ = {**world.environ(), **world.models.environ(service)}
         done = run("ask", QUESTION, "--researcher", "web", "--json", **environ)
@@ -26,7 +26,7 @@ def test_a_model_plans_reads_and_concludes_and_the_run_is_proved_and_repeated_wi
     assert "identical" in run("replay", result["trace_id"], "--rerun").stdout
 
 
-def test_without_a_key_the_embedded_mind_serves_and_says_so(run, folder):
+def test_without_a_key_the_extractive_mode_is_used_with_a_notice(run, folder):
     done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--local", ANTHROPIC_API_KEY="")
     assert "using the built-in extractive mode" in done.stderr
     assert "extractive-v2" in done.stdout
@@ -42,13 +42,13 @@ def test_without_a_key_the_embedded_mind_serves_and_says_so(run, folder):
         ("anthropic:claude-sonnet-4-6", "ANTHROPIC_API_KEY"),
     ],
 )
-def test_a_mind_that_cannot_serve_is_refused_in_one_line(run, folder, mind, expected):
+def test_an_unusable_model_is_refused_in_one_line(run, folder, mind, expected):
     done = run("ask", "q", "--files", folder, "--mind", mind, ANTHROPIC_API_KEY="")
     assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_dead_model_leaves_the_answer_to_the_embedded_mind_and_the_bill_is_shown(run, folder, world: World):
+def test_a_failing_model_falls_back_to_the_extractive_mode(run, folder, world: World):
     environ = world.models.environ("anthropic", ModelOptions(trouble="503"))
     done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--verbose", **environ)
     assert done.returncode == 0, done.stderr
@@ -58,7 +58,7 @@ def test_a_dead_model_leaves_the_answer_to_the_embedded_mind_and_the_bill_is_sho
     assert secret not in done.stdout + done.stderr
 
 
-def test_an_interrupted_run_of_a_model_is_resumed_without_asking_it_again(run, folder, tmp_path, world: World):
+def test_an_interrupted_run_is_resumed_without_calling_the_model_again(run, folder, tmp_path, world: World):
     environ = world.models.environ("anthropic")
     done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--json", **environ)
     result = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""One question for the web, arXiv, a database and files at once, from the command line, in the loopback world."""
+"""`marchwarden ask` with several researchers: web, arXiv, a database and files, in the test world."""
 
 import json
 import re
@@ -16,7 +16,7 @@ QUESTION = (
 
 @pytest.fixture
 def given(tmp_path) -> list[str]:
-    """What only the asker has: a folder of notes and a database."""
+    """A folder of notes and a database, as options."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "log.md").write_text("# Log\n\nThe Alder Bridge was repainted in 2019 by the firm of Iven Brask.\n")
@@ -29,14 +29,14 @@ def given(tmp_path) -> list[str]:
     return ["--files", str(notes), "--db", str(database)]
 
 
-def test_four_researchers_are_asked_at_once_and_all_are_cited_proved_and_rerun(run, world, given, tmp_path):
+def test_four_researchers_answer_together_and_the_run_is_verified_and_replayed(run, world, given, tmp_path):
     done = run("ask", QUESTION, *given, "--json", **world.environ())
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert {each["researcher"] for each in result["citations"]} == {"files", "database", "web", "arxiv"}
     for fact in ("212 metres", "is 3", "Iven Brask"):
         assert fact in result["answer"]
-    # A machine too busy to read the paper in time leaves the abstract, without the gust, and arXiv's run says so.
+    # A busy machine may not read the paper in time. Then only its abstract is cited, and the arXiv run says so.
     runs = [Store(tmp_path / "home" / "traces").text(each["trace_id"]) for each in result["dispatches"]]
     assert "41 metres" in result["answer"] or any("read by its abstract alone" in each for each in runs)
     first = [each["researcher"] for each in result["dispatches"][:4]]
@@ -48,7 +48,7 @@ def test_four_researchers_are_asked_at_once_and_all_are_cited_proved_and_rerun(r
         assert run("verify", each["trace_id"]).returncode == 0, each
 
 
-def test_a_question_about_ones_own_files_stays_at_home(run, world, given):
+def test_a_question_about_own_files_is_not_sent_to_the_web(run, world, given):
     environ = {name: value for name, value in world.environ().items() if name != "TAVILY_API_KEY"}
     done = run("ask", "Who repainted the Alder Bridge?", *given, "--local", "--json", **environ)
     result = json.loads(done.stdout)
@@ -63,7 +63,7 @@ def test_naming_researchers_asks_only_them(run, world, given):
     assert {each["researcher"] for each in result["dispatches"]} == {"files", "web"}
 
 
-def test_a_run_of_several_is_resumed_where_it_stopped(run, world, given, tmp_path):
+def test_a_pi_run_is_resumed_without_repeating_requests(run, world, given, tmp_path):
     done = run("ask", QUESTION, *given, "--local", "--json", "--trace-dir", tmp_path / "kept", **world.environ())
     result = json.loads(done.stdout)
     trace = tmp_path / "kept" / f"{result['trace_id']}.jsonl"
@@ -74,7 +74,7 @@ def test_a_run_of_several_is_resumed_where_it_stopped(run, world, given, tmp_pat
     assert len(world.requests) == asked
 
 
-def test_the_bill_of_several_adds_up_what_each_one_spent(run, given):
+def test_verbose_costs_of_a_pi_run_add_up(run, given):
     done = run("ask", "Who repainted the Alder Bridge?", *given, "--local", "--verbose")
     used = re.search(r"Cost: (\d+) tokens", done.stdout)
     billed = re.search(r"^total +(\d+) tokens", done.stdout, re.MULTILINE)
@@ -83,7 +83,7 @@ def test_the_bill_of_several_adds_up_what_each_one_spent(run, given):
     assert int(used[1]) == int(billed[1]) > 0
 
 
-def test_registered_researchers_are_listed_and_a_dead_one_is_told(run, tmp_path):
+def test_registered_researchers_are_listed_with_their_status(run, tmp_path):
     listed = tmp_path / "researchers.toml"
     listed.write_text("[ghost]\npurpose = 'Haunts.'\ncommand = ['no-such-command-anywhere']\n")
     done = run("researchers", MARCHWARDEN_RESEARCHERS=str(listed))
