@@ -118,7 +118,7 @@ def test_a_damaged_index_is_broken(shell: Shell):
 
 
 MISTAKES = {
-    "model": {"MARCHWARDEN_MODEL": "nobody:knows"},
+    "model": {"MARCHWARDEN_MODEL": "unknown:model"},
     "trace folder": {"MARCHWARDEN_TRACE_DIR": "/dev/null/traces"},
     "addresses": {"MARCHWARDEN_ARXIV_URL": "nonsense"},
 }

@@ -169,7 +169,12 @@ def test_a_run_is_forked_from_a_step_as_a_new_run(run, folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--mind", "extractive"], ["--rerun", "--from", "3"], ["--from", "99"], ["--mind", "nobody:knows", "--from", "3"]],
+    [
+        ["--mind", "extractive"],
+        ["--rerun", "--from", "3"],
+        ["--from", "99"],
+        ["--mind", "unknown:model", "--from", "3"],
+    ],
 )
 def test_bad_fork_options_are_refused(run, folder, arguments):
     first = json.loads(run("ask", QUESTION, "--files", folder, "--json", "--local").stdout)

@@ -51,7 +51,7 @@ TRANSCRIPTS: dict[str, list[list[str]]] = {
         ["ask", ""],
         ["ask", "Who?", "--files", "nowhere"],
         ["ask", "Who?", "--researcher", "oracle"],
-        ["ask", "Who?", "--mind", "nobody:knows", "--files", "library"],
+        ["ask", "Who?", "--mind", "unknown:model", "--files", "library"],
         ["ask", "Who?", "--depth", "abyssal"],
         ["verify", "4b6b2a52"],
         ["resume", "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"],

@@ -26,7 +26,9 @@ async def store_runs(folder: Path, *samples: SampleRun) -> list[str]:
 
 
 async def test_runs_are_listed_latest_first_in_pages_and_can_be_searched(tmp_path):
-    await store_runs(tmp_path, *(SampleRun(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30)))
+    await store_runs(
+        tmp_path, *(SampleRun(f"Answer {n}. [1]", [BOARD], question=f"What is thing {n}?") for n in range(30))
+    )
     async with open_page(make_dependencies(tmp_path)) as page:
         first = await page.get("/runs")
         assert "30 runs, page 1 of 2" in first
@@ -102,7 +104,10 @@ async def test_two_runs_of_a_question_are_compared_by_answer_and_sources(tmp_pat
     ferris = SampleCitation("ferris.md", "Maud Ferris was an engineer from Dorn.", "Maud Ferris")
     news = SampleCitation("news.md", "Maud Ferris and her crew opened it.", "News")
     runs = [
-        SampleRun(f"{sentence.format(year)} [1] [2]", [SampleCitation("bridge.md", sentence.format(year), "The bridge"), other])
+        SampleRun(
+            f"{sentence.format(year)} [1] [2]",
+            [SampleCitation("bridge.md", sentence.format(year), "The bridge"), other],
+        )
         for year, other in ((1931, ferris), (1932, news))
     ]
     before, after = [await to_thread.run_sync(write_run, Store(tmp_path), sample) for sample in runs]

@@ -50,15 +50,15 @@ def check_network(settings: "Settings") -> list[DoctorCheck]:
 
 def services_in_use(environ: Mapping[str, str]) -> list[ReachableService]:
     """Return the services that would be called. Raises `InvalidInput` for settings that cannot be read."""
-    found = [
+    services = [
         ReachableService(service.label, service.url, _WORKS_OFFLINE)
         for spec in researcher_specs().values()
         for service in spec.services(environ)
     ]
     if environ.get("ANTHROPIC_API_KEY"):
         address = environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
-        found.append(ReachableService("Anthropic", address, "--model extractive works without it"))
-    return found
+        services.append(ReachableService("Anthropic", address, "--model extractive works without it"))
+    return services
 
 
 def check_services(services: Sequence[ReachableService], timeout: float = TIMEOUT_SEC) -> list[DoctorCheck]:

@@ -86,7 +86,7 @@ def worker(
     served = names or known
     _check_names(served, known)
 
-    # Temporal logs every retry as an error. A run that finally fails is reported to its client.
+    # Temporal retries by itself, and the client of a run sees its final failure.
     logging.getLogger("temporalio").setLevel(logging.DEBUG if settings.debug else logging.CRITICAL)
 
     async def serve() -> None:
