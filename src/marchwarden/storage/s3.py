@@ -182,7 +182,7 @@ class S3Backend:
     def read(self, trace_id: str) -> bytes:
         content = self._read_trace(trace_id)
         if content is None:
-            raise UnknownTrace(f"no trace {trace_id} in {self.place}; `marchwarden traces` lists those there are")
+            raise UnknownTrace(f"no trace {trace_id} in {self.place}; `marchwarden traces` lists all runs")
         return content
 
     def traces(self) -> list[str]:

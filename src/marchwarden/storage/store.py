@@ -108,7 +108,7 @@ class FolderBackend:
 
     def _unknown(self, trace_id: str, error: OSError) -> UnknownTrace:
         reason = f"no trace {trace_id} in {self._folder} ({error.strerror})"
-        return UnknownTrace(f"{reason}; `marchwarden traces` lists those there are")
+        return UnknownTrace(f"{reason}; `marchwarden traces` lists all runs")
 
 
 class Store:

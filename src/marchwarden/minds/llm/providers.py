@@ -92,7 +92,9 @@ def build_model(spec: str, environ: Mapping[str, str]) -> ProviderModel:
     service = _SERVICES.get(provider)
     if service is None or not name.strip():
         known = ", ".join(PROVIDERS)
-        raise InvalidInput(f"no mind {spec!r}: give extractive, claude-agent or PROVIDER:MODEL with one of {known}")
+        raise InvalidInput(
+            f"no such model: {spec!r}; use extractive, claude-agent or PROVIDER:MODEL with one of {known}"
+        )
     if not _installed("pydantic_ai") or not _installed(LIBRARIES[service.vendor][0]):
         raise InvalidInput(f"the mind {spec} needs more than is installed: {INSTALL}")
     elsewhere = environ.get(service.base, "").strip()
