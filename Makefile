@@ -4,13 +4,19 @@ BIN := .venv/bin
 EXTRAS ?= dev
 Q ?= What happens when a researcher runs out of budget?
 
-.PHONY: ask test check format bench clean
+.PHONY: ask quick test check format bench clean
 
 # Pass the question through the environment, so the shell does not interpret it.
 # Exit code 1 means that the documents do not answer the question. It is not an error.
 ask: export MARCHWARDEN_QUESTION := $(Q)
 ask: .venv/installed
 	@$(BIN)/marchwarden ask "$$MARCHWARDEN_QUESTION" --files docs/wiki || [ $$? -eq 1 ]
+
+# Format, lint and the tests that start no processes: under a minute.
+quick: .venv/developing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test: .venv/developing
 	$(BIN)/pytest -n auto --dist worksteal

@@ -21,6 +21,8 @@ import pytest
 from marchwarden.storage.store import Store
 from tests.cli.in_process import CommandResult, Shell, bare_environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs" / "wiki").glob("*.md"))]

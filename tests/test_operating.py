@@ -9,6 +9,8 @@ import pytest
 from marchwarden.cli.commands.worker import worker
 from tests.temporal.temporal_server import ROOT
 
+pytestmark = pytest.mark.slow
+
 yaml = pytest.importorskip("yaml", reason="nothing to read YAML with: pip install pyyaml")
 
 

@@ -22,6 +22,8 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
 from tests.test_docs import ROOT, examples
 
+pytestmark = pytest.mark.slow
+
 FOR_REAL = os.environ.get("MARCHWARDEN_WHEEL") == "1"
 DATA = re.compile(r"marchwarden/(?!.*\.py$).+")
 MODEL_LIBRARIES = ("anthropic", "openai", "pydantic_ai", "torch", "numpy", "tokenizers")

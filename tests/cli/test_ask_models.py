@@ -8,6 +8,8 @@ from tests.world.model_options import ModelOptions
 from tests.world.pages import QUESTION
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("service", ["anthropic", "openai"])
 def test_a_run_with_a_model_is_verified_and_replayed_without_the_model(run, service):

@@ -8,6 +8,8 @@ import pytest
 
 from marchwarden.storage.store import Store
 
+pytestmark = pytest.mark.slow
+
 QUESTION = (
     "How long is the main span of the Alder Bridge, what was the strongest gust measured on its deck in the study, "
     "how many inspections of the Alder Bridge were there, and who repainted it in 2019?"

@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.world.pages import ANSWERED_BY, QUESTION
 from tests.world.world import World
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_answer_from_three_pages_over_mcp_is_verified_and_replayed(run, world: World):

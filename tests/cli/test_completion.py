@@ -10,6 +10,8 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import SampleRun, write_run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_each_shell_is_valid(tmp_path: Path, shell: str):

@@ -17,6 +17,8 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 from tests.world.folder import a_folder
 
+pytestmark = pytest.mark.slow
+
 WIKI = Path(__file__).parents[2] / "docs" / "wiki"
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\bTRACE_ID\b")
 BLOCK = re.compile(r"\x08\n(.*?)(?:\n\s*\n|\Z)", re.DOTALL)

@@ -10,6 +10,8 @@ from marchwarden.contract import ResearchResult
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the Alder Bridge opened?"
 TRACE = re.compile(r"^Trace: ([0-9a-f-]{36})$", re.MULTILINE)
 

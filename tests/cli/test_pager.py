@@ -13,6 +13,8 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell, bare_environment
 from tests.reports.samples import SampleRun, write_run
 
+pytestmark = pytest.mark.slow
+
 
 def run_on_terminal(command: list[str], environ: dict[str, str]) -> str:
     """Run a command on a new pseudoterminal and return its output."""

@@ -4,12 +4,15 @@ import io
 import json
 import re
 
+import pytest
 from rich.console import Console, Group
 
 from marchwarden.audit.recheck import SourceCheck, SourceStatus, StatementStatus
 from marchwarden.cli import formatter
 from tests.world.pages import QUESTION
 from tests.world.world import World
+
+pytestmark = pytest.mark.slow
 
 
 def test_changed_and_removed_pages_are_reported(run, world: World):

@@ -24,6 +24,8 @@ from tests.validating import a_run
 from tests.world.memory import note
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def run_header(researcher: str, source: str, **settings: object) -> RunHeader:
     return RunHeader(ResearchRequest(question="q"), researcher, source, settings, "extractive", 0)

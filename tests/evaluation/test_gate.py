@@ -11,6 +11,8 @@ from marchwarden.evaluation.suite import Suite
 from marchwarden.researchers.files import FilesResearcher
 from tests.evaluation.results import QUESTIONS, REFUSAL, SUITE, a_result
 
+pytestmark = pytest.mark.slow
+
 REPORT = Report.from_results(SUITE, QUESTIONS, {"q1": a_result(), "q2": REFUSAL, "q3": REFUSAL})
 GATE = Gate(SUITE.digest, {"answer_said": 0.5}, {"answerable_refused": 0.5})
 

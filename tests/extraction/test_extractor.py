@@ -14,6 +14,8 @@ from marchwarden.extraction import Extractor, Unreadable, extract
 from tests.extraction import samples
 from tests.extraction.workers import pid_recording_worker, worker_pids
 
+pytestmark = pytest.mark.slow
+
 ENTITY_BOMB = (
     b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
     + b"".join(b'<!ENTITY %c "%s">' % (letter, b"&%c;" % (letter - 1) * 10) for letter in b"bcdefghij")

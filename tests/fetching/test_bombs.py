@@ -13,6 +13,8 @@ import pytest
 
 from tests.fetching.site import page, reply, site
 
+pytestmark = pytest.mark.slow
+
 MAX_GROWTH = 64 << 20
 PROGRAM = r"""
 import json, pathlib, re, sys, anyio

@@ -21,6 +21,8 @@ from marchwarden.logs.setup import HIDDEN, FileHandler, Secrets, logs_to_stderr,
 from tests.cli.in_process import restored_log
 from tests.investigating import QUESTION, an_investigator
 
+pytestmark = pytest.mark.slow
+
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 

@@ -13,6 +13,8 @@ from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator, change_numbering
 from tests.world.memory import MemorySource
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

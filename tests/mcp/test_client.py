@@ -30,6 +30,8 @@ from tests.mcp.scripted import (
     third_party_server,
 )
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT_SEC = 300
 """Generous, because a busy machine may be slow to start a process. No test measures time."""
 VALID = result().model_dump(mode="json")

@@ -18,6 +18,8 @@ from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.service import Service
 from tests.mcp.scripted import TRACE_ID, AnsweringResearcher, EndlessResearcher, result, scripted_server, serving
 
+pytestmark = pytest.mark.slow
+
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 HANDSHAKE = {
     "jsonrpc": "2.0",

@@ -29,6 +29,8 @@ from tests.mcp.test_runs import ARGUMENTS, parse_reply, pending_call, wait_for_f
 from tests.mcp.test_tasks import client_with_token
 from tests.world.memory import MemorySource
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 

@@ -12,6 +12,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.mcp.scripted import CHILD, result
 
+pytestmark = pytest.mark.slow
+
 HANDSHAKE = {
     "jsonrpc": "2.0",
     "id": 1,

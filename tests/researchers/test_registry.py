@@ -30,6 +30,8 @@ from tests.cli.in_process import bare_environment
 from tests.researchers.toy_rss.spec import SPEC
 from tests.world.folder import a_folder
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUESTION = "When was the Alder Bridge opened?"
 FEED = """<rss version="2.0"><channel><title>News of the Senn valley</title>

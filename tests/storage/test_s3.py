@@ -33,6 +33,8 @@ pytest.importorskip("moto.server", reason="no object store to test with: pip ins
 
 from marchwarden.storage.s3 import Bucket  # noqa: E402 - needs the optional library
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Mapping[str, str]]:

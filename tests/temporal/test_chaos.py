@@ -12,6 +12,8 @@ import pytest
 
 from tests.temporal.temporal_server import ROOT, find_temporal
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = int(os.environ.get("MARCHWARDEN_TEST_QUESTIONS", "3"))
 
 

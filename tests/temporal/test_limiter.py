@@ -35,6 +35,8 @@ from marchwarden.temporal.researcher import TemporalResearcher
 from marchwarden.temporal.worker import TemporalWorker
 from tests.temporal.in_process_worker import connect
 
+pytestmark = pytest.mark.slow
+
 MODEL = "anthropic:claude-sonnet-4-6"
 DOLLARS = 0.03
 """Enough for some of the six calls that two questions need."""

@@ -16,6 +16,8 @@ from marchwarden.storage.notes import FolderNotes
 from marchwarden.temporal.model_calls import OUTCOME, ModelCall, ModelOutcome, StoredModel
 from marchwarden.temporal.model_proxy import ModelProxy
 
+pytestmark = pytest.mark.slow
+
 REQUEST = Request("be brief", "what is a bridge?", "Plan", {})
 ANSWER = ModelOutcome(Completion("a road over water", usage=Usage(10, 5)))
 NO_PROCESS = 2**22 + 1

@@ -15,6 +15,8 @@ from marchwarden.temporal.model_proxy import ModelProxy, ProxyServer, listen
 from marchwarden.temporal.model_proxy_client import LONGEST_NAME, ProxyClient, ProxyConnection, socket_path
 from tests.cli.in_process import bare_environment
 
+pytestmark = pytest.mark.slow
+
 
 def make_call(slot: str = "calls/a-run/x-1", model: str = "anthropic:claude") -> ModelCall:
     """Return a call to a model without a key: it fails immediately, without network access."""

@@ -23,6 +23,8 @@ from marchwarden.temporal.connection import RunFailed
 from marchwarden.temporal.runs import cancel, retry, run, runs
 from tests.temporal.in_process_worker import InProcessWorker
 
+pytestmark = pytest.mark.slow
+
 REQUEST = ResearchRequest(question=QUESTION)
 
 

@@ -12,6 +12,8 @@ from tests.temporal.questions import write_questions
 from tests.temporal.temporal_server import STOPPING
 from tests.temporal.worker_process import environ, start_batch, worker_processes
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("temporalio", reason="the Temporal client is not installed: pip install 'marchwarden[temporal]'")
 
 

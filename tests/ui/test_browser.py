@@ -13,6 +13,8 @@ from tests.ui.tab import Tab
 from tests.ui.ui_server import TeamResearcher, make_dependencies, serve_in_thread
 from tests.ui.user_actions import IN_REPORT, QUESTION, ask, wait_for_report
 
+pytestmark = pytest.mark.slow
+
 
 def test_ask_watch_then_open_a_quote_and_the_steps(tab: Tab, page: str, home: Path):
     ask(tab, QUESTION, home / "library", home / "bridges.sqlite")

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.in_process import bare_environment
 from tests.ui.ui_server import TIMEOUT_SEC
 
+pytestmark = pytest.mark.slow
+
 START = (
     "import os; from marchwarden.cli.commands.ui import ui; from marchwarden.settings import Settings;"
     "ui.main(['--no-open', *{arguments}], obj=Settings.from_environ(os.environ))"

@@ -23,6 +23,8 @@ from tests.researchers.web.test_injection import ATTACKS, CORPUS, payloads
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 SERVICES: Final = ("anthropic", "openai")
 PERSONALITIES: Final = ("obedient", "hostile")
 PAGES: Final = (

@@ -19,6 +19,8 @@ from tests.world.model_options import ModelOptions
 from tests.world.model_services import KEYS
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 SERVICES = ["anthropic", "openai"]
 
 GARBLED = [

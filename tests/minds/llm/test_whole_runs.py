@@ -21,6 +21,8 @@ from tests.overspending import SERVICES, CompletedRun, Run, run_all
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 BUDGETS = (1_000, 9_000)
 EASY = 20_000
 EVERY_RUN = "MARCHWARDEN_EVERY_RUN" in os.environ

@@ -13,6 +13,8 @@ from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.library import Library
 from marchwarden.researchers.arxiv.models import Paper
 
+pytestmark = pytest.mark.slow
+
 DAY = date(2024, 3, 4)
 KILLED = """
 import os, sys

@@ -14,6 +14,8 @@ from marchwarden.researchers.arxiv.rate_limit import LONGEST_PAUSE, RateLimiter
 from tests.researchers.arxiv.sources import a_hit, a_source
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 ASKING = """
 import os, anyio
 from pathlib import Path

@@ -14,6 +14,8 @@ from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.researchers.database import DatabaseResearcher
 from tests.researchers.database.databases import PASSWORD, PostgresInstance
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How many customers are in Brazil?"
 
 

@@ -22,6 +22,8 @@ from marchwarden.researchers.database.worker import execute_job
 from tests.researchers.database.databases import PostgresInstance, make_duckdb_file, make_sqlite_file
 from tests.researchers.database.harmless import DUCKDB, POSTGRES, SQLITE
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 10.0
 MEMORY = 2 << 30
 

@@ -14,6 +14,8 @@ from marchwarden.researchers.database.jobs import Engine, JobKind, QueryLimits, 
 from marchwarden.researchers.database.runner import JobRunner, QueryFailed
 from tests.researchers.database.hostile import SQLITE_UNINTERRUPTIBLE
 
+pytestmark = pytest.mark.slow
+
 TARGET = Target(Engine.SQLITE, "nowhere", "hush")
 
 

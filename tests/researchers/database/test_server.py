@@ -4,10 +4,13 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.researchers.database.server import serve_database
+
+pytestmark = pytest.mark.slow
 
 
 async def test_server_answers_over_mcp(shop: Path, tmp_path: Path):

@@ -29,6 +29,8 @@ from tests.researchers.database.hostile import (
     SQLITE_HEAVY,
 )
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 0.1
 EVERY_NTH = 8
 MARGIN = 3.0

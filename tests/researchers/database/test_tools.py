@@ -14,6 +14,8 @@ from marchwarden.errors import SourceError
 from marchwarden.researchers.database.location import Database, DatabaseQuery
 from marchwarden.researchers.database.tools import DatabaseSource
 
+pytestmark = pytest.mark.slow
+
 COUNT = "SELECT COUNT(*) FROM customer WHERE country = 'Brazil'"
 
 

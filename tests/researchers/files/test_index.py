@@ -22,6 +22,8 @@ from marchwarden.researchers.files.store import IndexedDocument, IndexStore
 from marchwarden.researchers.files.update import index_pending
 from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, note, source
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -19,6 +19,8 @@ from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, res
 from tests.extraction import samples
 from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, source
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:

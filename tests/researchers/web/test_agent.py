@@ -10,6 +10,8 @@ from marchwarden.researchers.web import WebResearcher
 from marchwarden.storage.store import Store
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How long is the main span of the Alder Bridge?"
 
 

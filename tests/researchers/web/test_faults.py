@@ -17,6 +17,8 @@ from tests.researchers.web.investigating import ANSWER, QUESTION, READING_SECOND
 from tests.world.search import BAD_BODIES
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 PER_RUN: Final = 10
 LIMITS: Final = ResearchConstraints(max_sources=40, max_iterations=2, max_wall_time_sec=30.0)
 PYTHON_INTERNALS: Final = ("Traceback", 'File "', "Error(", "Exception", "0x")

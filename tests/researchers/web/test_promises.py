@@ -21,6 +21,8 @@ from tests.world.raw_client import send_request
 from tests.world.server import Reply, Request, Server
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 OFFICIAL: Final = (".gov", ".edu")
 FILTER: Final = ",".join(OFFICIAL)
 MOVED: Final = "moved.senn.gov"

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from marchwarden.researchers.database.nl2sql import QuestionParser
 from tests.researchers.database.nl2sql.sample_databases import COUNTRY, MUSIC, SampleDatabase
 
+pytestmark = pytest.mark.slow
+
 _VOCABULARY = """
     how many what which is are the of in by each per not no without more than less than at least between and or
     average number highest most largest longest top 5 2 2010 2010-01-08 before after since from to January ordered
