@@ -14,6 +14,8 @@ from tests.reports.hostile import batches, hostile, some_attacks
 from tests.reports.samples import SampleRun, write_bare_run, write_run
 from tests.researchers.web.test_injection import STYLE
 
+pytestmark = pytest.mark.slow
+
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 SEQUENCES = (
     "\x1b[2J",

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import anyio, os, sys
 from mcp import Client

@@ -22,6 +22,8 @@ from tests.mcp.scripted import AnsweringResearcher, scripted_server
 from tests.mcp.test_runs import ARGUMENTS, parse_reply, wait_for_fetch
 from tests.world.memory import MemorySource
 
+pytestmark = pytest.mark.slow
+
 
 class TaskIdParams(RequestParams):
     task_id: str

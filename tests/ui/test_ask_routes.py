@@ -11,6 +11,8 @@ from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
 from tests.ui.ui_server import OTHER, TIMEOUT_SEC, ReportingResearcher, WaitingSource, make_dependencies, open_page
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_question_is_answered_and_its_report_is_shown(tmp_path):
     async with open_page(make_dependencies(tmp_path)) as page:

@@ -6,6 +6,8 @@ import pytest
 from marchwarden.ui.auth import POLICY
 from tests.ui.ui_server import Page, make_dependencies, open_page
 
+pytestmark = pytest.mark.slow
+
 PATHS = [
     "/",
     "/runs",

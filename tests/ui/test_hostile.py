@@ -17,6 +17,8 @@ from tests.ui.tab import Tab
 from tests.ui.ui_server import ReportingResearcher, make_dependencies, serve_in_thread
 from tests.ui.user_actions import IN_REPORT, QUESTION, ask, wait_for_report
 
+pytestmark = pytest.mark.slow
+
 FIND_ACTIVE_CONTENT = r"""(() => {
   const bad = [];
   for (const e of document.querySelectorAll('*')) {

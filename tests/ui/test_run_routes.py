@@ -15,6 +15,8 @@ from tests.reports.payloads import payloads
 from tests.reports.samples import SampleCitation, SampleRun, a_pi_run, write_run
 from tests.ui.ui_server import OTHER, make_dependencies, open_page
 
+pytestmark = pytest.mark.slow
+
 BOARD = SampleCitation("https://rivers.example/alder", "The main span is 212 metres long.", "The board")
 BLOG = SampleCitation("https://blog.example/alder", "It is a lovely bridge.", "A blog")
 

@@ -11,6 +11,8 @@ from tests.world import bombs, faults
 from tests.world.raw_client import SILENCE_SECONDS, RawResponse, send_request
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 Check = Callable[[World, str], None]
 LIMIT = 64 << 20
 # The brotli library decoded these bytes to one gibibyte. The standard library has no decoder to verify it.

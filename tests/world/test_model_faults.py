@@ -11,6 +11,8 @@ from tests.world.model_options import ModelOptions
 from tests.world.raw_client import SILENCE_SECONDS, RawResponse
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 Check = Callable[[RawResponse], bool]
 
 

@@ -16,6 +16,8 @@ from marchwarden.minds.extractive.survey import build_survey
 from marchwarden.text.words import WordStemmer
 from tests.minds.extractive.notebooks import PLENTY, conclude, notebook_of, read_all
 
+pytestmark = pytest.mark.slow
+
 BUDGET = (
     "# Budgets\n\nA researcher works under a budget of tokens, sources and iterations.\n\n"
     "When a researcher runs out of budget, it stops searching and returns what it has with a gap.\n\n"

@@ -21,6 +21,8 @@ from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
 from tests.world.world import World
 
+pytestmark = pytest.mark.slow
+
 CORPUS: Final = "MARCHWARDEN_INJECTION_CORPUS"
 IN_ONE_PAGE: Final = 12
 PAGE: Final = "visit"

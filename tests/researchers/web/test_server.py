@@ -2,12 +2,15 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from marchwarden.contract import Depth
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.researchers.web.server import serve_web
 from tests.world.world import World
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_server_process_answers_over_stdio(world: World, tmp_path: Path) -> None:
