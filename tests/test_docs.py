@@ -1,9 +1,9 @@
-"""The README and the wiki, held to their word: every command and every program in them runs.
+"""Every command and program in the README and the wiki runs.
 
-The README runs as a reader does it, each command in a process of its own; what is plain `marchwarden` in the wiki runs
-in this one. In a `console` block a line that starts with `$` is executed; `# exit N` behind it names its exit code, and
-lines below it must be what it prints, trace ids, times and tokens aside. TRACE_ID stands for the run before. A `python`
-block is a program. A `console world` block runs with the variables of the loopback world of tests/world set.
+README commands run as subprocesses; plain `marchwarden` commands of the wiki run in this process. In a `console`
+block, lines that start with `$` are executed. `# exit N` is the expected exit code, and the lines below are the
+expected output, except for trace ids, times and tokens. TRACE_ID is the id of the previous run. A `python` block is a
+program. A `console world` block runs with the environment variables of the loopback world (tests/world).
 """
 
 import os
@@ -27,11 +27,11 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs" / "wiki").glob("*.md"))]
 CUTS = {"UserGuide": "## Models"}
-"""Where a long page is cut in two, so that two may run it at once: below, nothing is needed from above."""
+"""Headings at which long pages are split, so that both parts run in parallel. The second part stands alone."""
 BLOCK = re.compile(r"^```(console|console world|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 PLAIN = re.compile(r"marchwarden\b[^|<>;&$`*]*")
-"""A command that needs no shell."""
+"""Commands that need no shell."""
 VARIES = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+ s\b|\d+ tokens")
 
 
@@ -52,7 +52,7 @@ def examples(text: str) -> list[Example]:
 
 
 def parts() -> Iterator[tuple[str, str, bool]]:
-    """The pages, some of them in two parts: a name, the text, and whether everything is to be a process of its own."""
+    """Yield the name and text of each page or part, and whether its commands run as subprocesses."""
     for page in PAGES:
         text, cut = page.read_text(encoding="utf-8"), CUTS.get(page.stem)
         above, _, below = text.partition(f"\n{cut}\n") if cut else (text, "", "")
@@ -64,7 +64,7 @@ def parts() -> Iterator[tuple[str, str, bool]]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Whoever tries the examples: in a folder with a copy of the wiki, with a home of their own."""
+    """Runs examples in a folder with a copy of the wiki and its own home folder."""
 
     folder: Path
 
@@ -72,8 +72,8 @@ class Reader:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def does(self, command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-        """Run it in a process of its own, a string by the shell, with `marchwarden` on the path."""
+    def run_process(self, command: list[str] | str, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+        """Run a subprocess with `marchwarden` on the path. A string runs in the shell."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         # `Path.home()` follows HOME, so that examples in Python stay in the sandbox too.
         environment = {**bare_environment(), "HOME": str(self.home), "PATH": path, "COLUMNS": "80", **more}
@@ -88,14 +88,14 @@ class Reader:
             timeout=300,
         )
 
-    def runs(
+    def run(
         self, command: str, more: Mapping[str, str], *, alone: bool
     ) -> "CommandResult | subprocess.CompletedProcess[str]":
         store = Store(self.home / ".marchwarden" / "traces")
         if "TRACE_ID" in command:
             command = command.replace("TRACE_ID", store.traces()[0])
         if alone or not PLAIN.fullmatch(command):
-            return self.does(command, more)
+            return self.run_process(command, more)
         ours = {"HOME": str(self.home), "MARCHWARDEN_HOME": str(self.home / ".marchwarden")}
         return Shell(self.folder).run(*shlex.split(command)[1:], **{**ours, **more})
 
@@ -107,16 +107,16 @@ def reader(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "alone"), [pytest.param(*part, id=name) for name, *part in parts()])
-def test_every_example_of_a_page_does_what_the_page_says(text, alone, reader, world):
+def test_examples_print_what_the_page_shows(text, alone, reader, world):
     outside = {**world.environ(), "MARCHWARDEN_WIKIPEDIA_URL": world.wikipedia_url()}
     for example in examples(text):
         more = outside if example.kind == "console world" else {}
         if example.kind == "python":
-            done = reader.does([sys.executable, "-c", example.code], more)
+            done = reader.run_process([sys.executable, "-c", example.code], more)
             assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
             continue
         for command, status, printed in example.commands():
-            done = reader.runs(command, more, alone=alone)
+            done = reader.run(command, more, alone=alone)
             assert done.returncode == status, f"{command}\n{done.stderr}"
             if printed:
                 assert same(done.stdout) == same(printed), command
@@ -131,7 +131,7 @@ def test_there_are_examples_to_run():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_link_and_place_a_page_names_is_there(page):
+def test_links_and_paths_of_a_page_exist(page):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (page.parent / target).exists(), target

@@ -1,4 +1,4 @@
-"""The compose file of the operating guide, as far as it can be held to anything without running it."""
+"""The compose file of the operating guide, checked without Docker."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.temporal.temporal_server import ROOT
 
 pytestmark = pytest.mark.slow
 
-yaml = pytest.importorskip("yaml", reason="nothing to read YAML with: pip install pyyaml")
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed: pip install pyyaml")
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def services() -> dict[str, Any]:
     return services
 
 
-def test_the_workers_of_the_compose_file_are_told_what_a_worker_understands(services):
+def test_the_worker_command_of_the_compose_file_is_valid(services):
     name, *arguments = services["worker"]["command"]
     assert name == "worker"
     with worker.make_context(name, arguments) as context:
@@ -29,7 +29,7 @@ def test_the_workers_of_the_compose_file_are_told_what_a_worker_understands(serv
     assert int(services["worker"]["stop_grace_period"].removesuffix("s")) > drain
 
 
-def test_the_image_is_built_from_our_own_and_with_extras_that_there_are(services):
+def test_the_image_uses_our_dockerfile_and_existing_extras(services):
     build = services["worker"]["build"]
     context = (ROOT / "docs/operating" / build["context"]).resolve()
     assert 'ENTRYPOINT ["marchwarden"]' in (context / "Dockerfile").read_text()
@@ -38,7 +38,7 @@ def test_the_image_is_built_from_our_own_and_with_extras_that_there_are(services
         assert re.search(rf"^{extra} = \[", project, re.MULTILINE), extra
 
 
-def test_everybody_waits_for_somebody_who_is_there(services):
+def test_services_wait_for_services_with_a_health_check(services):
     for service in services.values():
         for name, wait in service.get("depends_on", {}).items():
             assert wait["condition"] != "service_healthy" or "healthcheck" in services[name]
@@ -46,7 +46,7 @@ def test_everybody_waits_for_somebody_who_is_there(services):
                 assert services[name]["restart"].startswith("on-failure"), f"{name} never ends"
 
 
-def test_no_password_stands_in_the_file():
+def test_the_file_contains_no_password():
     text = (ROOT / "docs/operating/compose.yaml").read_text()
     for name, value in re.findall(r"(\w*(?:PASSWORD|PWD|KEY)\w*): (.*)", text):
         assert value.startswith("${"), name

@@ -1,7 +1,7 @@
-"""The wheel as people install it: in an empty environment, away from the repository, with what the base install has.
+"""The wheel, installed in an empty environment outside the repository, with the base dependencies only.
 
-What the wheel says it needs is lent by the environment the tests run in, and nothing else is there, which takes
-seconds. MARCHWARDEN_WHEEL=1 has pip fetch all of it from the package index instead, which takes a minute or two.
+The dependencies come from the environment of the tests, which takes seconds. With MARCHWARDEN_WHEEL=1, pip downloads
+them instead, which takes a minute or two.
 """
 
 import os
@@ -100,7 +100,7 @@ def needed(by: Distribution, extras: frozenset[str], seen: set[tuple[str, frozen
         yield from needed(found, key[1], seen)
 
 
-def test_it_holds_every_file_of_the_package_that_is_not_code(wheel: Path):
+def test_the_wheel_contains_all_data_files(wheel: Path):
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/marchwarden"],
         cwd=ROOT,
@@ -114,7 +114,7 @@ def test_it_holds_every_file_of_the_package_that_is_not_code(wheel: Path):
     assert ours <= set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_away_from_the_repository_it_does_all_of_the_readme(run: Run):
+def test_the_readme_examples_run_outside_the_repository(run: Run):
     where = run("python -c 'import marchwarden; print(marchwarden.__file__)'").stdout
     assert "site-packages/marchwarden/__init__.py" in where
     for example in examples((ROOT / "README.md").read_text(encoding="utf-8")):
@@ -123,7 +123,7 @@ def test_away_from_the_repository_it_does_all_of_the_readme(run: Run):
             assert done.returncode == status, f"{command}\n{done.stderr}"
 
 
-def test_the_base_install_has_no_model_library_and_says_how_to_get_one(run: Run):
+def test_the_base_install_has_no_model_library_and_names_the_extra(run: Run):
     code = f"from importlib.util import find_spec; print([name for name in {MODEL_LIBRARIES} if find_spec(name)])"
     assert run(f'python -c "{code}"').stdout.strip() == "[]"
     missing = run("marchwarden ask 'Who?' --files docs --mind ollama:any")
@@ -135,7 +135,7 @@ def test_the_base_install_has_no_model_library_and_says_how_to_get_one(run: Run)
         assert re.search(remedy, examined.stdout)
 
 
-def test_the_image_is_built_from_files_that_are_there_and_not_ignored():
+def test_the_image_copies_existing_files_that_are_not_ignored():
     copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     allowed = re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
     named = [name for line in copied for name in line.split()]
