@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from marchwarden.core.inputs import Inputs
-from marchwarden.researchers.registry import researcher_spec, researcher_specs
-from marchwarden.researchers.spec import BuildContext, InputOption, ResearcherSpec
 
 if TYPE_CHECKING:
     from marchwarden.mcp.serve import ServeOptions
+    from marchwarden.researchers.spec import InputOption, ResearcherSpec
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -28,6 +27,8 @@ _SERVE_OPTIONS: Final = (
 
 def main() -> None:
     """Serve the kind of researcher named on the command line. This is how `marchwarden ask` starts a child process."""
+    from marchwarden.researchers.registry import researcher_spec, researcher_specs
+
     kind = sys.argv[1] if len(sys.argv) > 1 else ""
     spec = researcher_spec(kind)
     if spec is None:
@@ -42,7 +43,7 @@ def serve_options(command: Command) -> Command:
     return command
 
 
-def serve_command(spec: ResearcherSpec) -> click.Command:
+def serve_command(spec: "ResearcherSpec") -> click.Command:
     """Return the command that serves researchers of this kind."""
 
     def run(**parameters: Any) -> None:
@@ -61,11 +62,14 @@ def serve_command(spec: ResearcherSpec) -> click.Command:
     return command
 
 
-def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOptions", environ: Mapping[str, str]) -> None:
+def serve_researcher(
+    spec: "ResearcherSpec", inputs: Inputs, options: "ServeOptions", environ: Mapping[str, str]
+) -> None:
     """Build a researcher and serve it until the client disconnects or the process is stopped."""
     from marchwarden.logs.setup import set_up
     from marchwarden.mcp.serve import serve
     from marchwarden.minds.select import select_mind
+    from marchwarden.researchers.spec import BuildContext
     from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
@@ -76,7 +80,7 @@ def serve_researcher(spec: ResearcherSpec, inputs: Inputs, options: "ServeOption
     serve(researcher, researcher.store, name=spec.kind, purpose=spec.purpose, options=options, settings=settings)
 
 
-def _input_option(option: InputOption) -> click.Option:
+def _input_option(option: "InputOption") -> click.Option:
     return click.Option(
         [option.flag, _parameter(option)],
         multiple=not option.is_single,
@@ -87,7 +91,7 @@ def _input_option(option: InputOption) -> click.Option:
     )
 
 
-def _parameter(option: InputOption) -> str:
+def _parameter(option: "InputOption") -> str:
     """Return a parameter name that does not collide with the serve options."""
     return f"input_{option.name}"
 
@@ -96,6 +100,6 @@ def _values(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value or ()
 
 
-def _default_help(spec: ResearcherSpec) -> str:
+def _default_help(spec: "ResearcherSpec") -> str:
     command = " ".join(["marchwarden", "serve", spec.kind, *filter(None, [spec.needed_options()])])
     return f"Serve the {spec.kind} researcher over MCP, on stdio or HTTP.\n\n{spec.purpose}\n\n\b\n{command}"

@@ -7,7 +7,6 @@ import click
 
 from marchwarden.cli import options
 from marchwarden.cli.run import print_result, run_with_progress
-from marchwarden.cli.selection import Selection
 from marchwarden.cli.temporal import ask_fleet
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ def ask(
     marchwarden ask "How many customers are in Brazil?" --db shop.sqlite
     marchwarden ask "Who designed the Forth Bridge?" --researcher web
     """
+    from marchwarden.cli.selection import Selection
     from marchwarden.core.request import parse_request
     from marchwarden.minds.select import mind_notice
     from marchwarden.protocols import send_request

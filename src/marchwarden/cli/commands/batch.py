@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.selection import Selection
 from marchwarden.cli.temporal import run_batch_on_fleet
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ def batch(
     import anyio
 
     from marchwarden.cli.batch_file import Batch
+    from marchwarden.cli.selection import Selection
 
     unanswered = Batch.load(questions, results)
     selection, folder = Selection(researchers, inputs, model), trace_dir or settings.trace_dir

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.selection import Selection
-from marchwarden.researchers.registry import researcher_specs
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from marchwarden.cli.selection import Selection
     from marchwarden.contract import ResearchResult
     from marchwarden.core.inputs import Inputs
     from marchwarden.evaluation.report import Report
@@ -99,8 +98,11 @@ def evaluate(
 
 def _select(
     suite: "Suite", names: tuple[str, ...], inputs: "Inputs", model: str | None, settings: "Settings"
-) -> Selection:
+) -> "Selection":
     """Select the named researchers, else those with inputs, else files. By default, files reads the suite."""
+    from marchwarden.cli.selection import Selection
+    from marchwarden.researchers.registry import researcher_specs
+
     kinds_with_inputs = tuple(kind for kind, spec in researcher_specs().items() if spec.own_inputs(inputs))
     names = names or kinds_with_inputs or ("files",)
     if "files" in names and not inputs["folders"]:

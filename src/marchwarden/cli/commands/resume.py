@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.rebuild import rebuild_from_trace
 from marchwarden.cli.run import print_result, run_with_progress
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ def resume(
     \b
     marchwarden resume 4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11
     """
+    from marchwarden.cli.rebuild import rebuild_from_trace
+
     store = options.open_store(settings, trace_dir)
     folder = trace_dir or settings.trace_dir
     researcher = rebuild_from_trace(store.reread(trace_id).header, settings, folder, model)

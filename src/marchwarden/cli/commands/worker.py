@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.cli.rebuild import member_source, rebuild_researcher
-from marchwarden.cli.selection import external_registry
 from marchwarden.cli.temporal import temporal_connection
-from marchwarden.researchers.registry import researcher_specs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +72,8 @@ def worker(
 
     # First, because the modules below need the `temporal` extra.
     connection = temporal_connection(temporal, settings)
+    from marchwarden.cli.selection import external_registry
+    from marchwarden.researchers.registry import researcher_specs
     from marchwarden.temporal.limiter import Limiter
     from marchwarden.temporal.model_proxy_client import ProxyClient
     from marchwarden.temporal.worker import TemporalWorker
@@ -139,6 +138,7 @@ class ResearcherPool:
         return LanguageMind(StoredModel(model, trace_id, self.model_proxy, self.store.notes, time.time, limit))
 
     def build(self, member: "FleetMember", mind: "Mind") -> "Researcher":
+        from marchwarden.cli.selection import external_registry
         from marchwarden.loop.investigator import Investigator
         from marchwarden.orchestrator.external import REGISTERED
 
@@ -156,6 +156,7 @@ class ResearcherPool:
         return Pace(search_seconds=LIMITED_SEARCH_SEC) if self.limiter.limits.rates else Pace()
 
     def _shared_researcher(self, member: "FleetMember") -> "Investigator":
+        from marchwarden.cli.rebuild import member_source, rebuild_researcher
         from marchwarden.minds.extractive import ExtractiveMind
 
         _, description = member_source(member.settings)
