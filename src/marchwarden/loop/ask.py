@@ -1,4 +1,4 @@
-"""The synchronous `ask()`, for scripts, the interactive prompt and notebooks."""
+"""Synchronous `ask()` for scripts, the Python prompt and notebooks."""
 
 from functools import partial
 
@@ -15,6 +15,6 @@ def ask(
     depth: str = Depth.BALANCED,
     constraints: ResearchConstraints | None = None,
 ) -> ResearchResult:
-    """Ask a researcher and wait for the result. Runs its own event loop in a thread, so it works anywhere."""
+    """Ask a researcher and wait for the result. Also works inside a running event loop."""
     with start_blocking_portal() as portal:
         return portal.call(partial(researcher.research, question, context, depth, constraints))

@@ -33,7 +33,7 @@ _NOTICES: Final = TypeAdapter(tuple[str, ...])
 
 @dataclass(frozen=True)
 class Pace:
-    """Time limits per step, and the share of the remaining budget that one iteration may use."""
+    """Time limit of each step, and the share of the remaining budget that one iteration may use."""
 
     search_seconds: float = 30.0
     fetch_seconds: float = 30.0
@@ -106,7 +106,7 @@ class Investigation(ResearchRun):
         return self._new_queries(plan.queries)
 
     def _can_continue(self, queries: Sequence[Query]) -> bool:
-        """Check whether the budget allows another iteration. If not, record what is left undone."""
+        """Check whether the budget allows another iteration. If not, record the unfinished work."""
         left = self.budget.left()
         limits = {
             f"all {self.limits.max_iterations} iterations were used": left.iterations == 0,
@@ -241,9 +241,9 @@ class Investigation(ResearchRun):
 
     def _new_queries(self, queries: Sequence[Query]) -> list[Query]:
         """Return queries that were not sent yet, without duplicates, cut to the allowed length and number."""
-        asked = {query.text for query in self.notebook.queries}
+        already_sent = {query.text for query in self.notebook.queries}
         aspects = {query.text.strip()[:LONGEST_QUERY]: query.aspect for query in queries}
-        new = [text for text in aspects if text and text not in asked][:QUERIES_PER_ROUND]
+        new = [text for text in aspects if text and text not in already_sent][:QUERIES_PER_ROUND]
         domains, question = self.limits.domains, self.notebook.question
         return [Query(text, aspects[text], domains, self.request.depth, question) for text in new]
 

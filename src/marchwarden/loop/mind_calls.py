@@ -1,6 +1,6 @@
-"""Calls to a mind within the budget, with the extractive mind as the fallback.
+"""Call a mind within the budget, with the extractive mind as the fallback.
 
-The cost of a call is charged before its value is used. Does not know sources.
+The cost of a call is charged before its result is used. Does not know sources.
 """
 
 from collections.abc import Awaitable, Callable
@@ -60,7 +60,7 @@ class MindCalls:
     def _with_timeout(
         self, ask: MindCall[Value], mind: Mind, left: Allowance, action: ThinkAction
     ) -> Callable[[], Awaitable[Thought[Value]]]:
-        """Add the time limit. The fallback's conclusion has none: it is local, and a run must return a result."""
+        """Add a time limit, except to the fallback's conclusion: it is local, and every run must return a result."""
 
         async def perform() -> Thought[Value]:
             if mind is self.fallback and action == "conclude":

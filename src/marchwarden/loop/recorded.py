@@ -1,6 +1,6 @@
-"""The base of every researcher whose runs are recorded and can be resumed, re-run and forked.
+"""Base class of researchers whose runs are recorded and can be resumed, re-run and forked.
 
-Controls how runs start and end. The subclass does the research.
+Starts and ends runs. Subclasses do the research.
 """
 
 from abc import ABC, abstractmethod
@@ -34,16 +34,16 @@ class RecordedResearcher(ABC):
     @property
     @abstractmethod
     def source_name(self) -> str:
-        """The source as the trace names it."""
+        """The name of the source in the trace."""
 
     @property
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
-        """What the trace needs to rebuild this researcher."""
+        """The settings that the trace stores to rebuild this researcher."""
 
     @abstractmethod
     async def investigate(self, request: ResearchRequest, record: RunRecord, progress: ProgressSink) -> ResearchResult:
-        """Answer one request. Steps that the record contains are recalled, not repeated."""
+        """Answer one request. Steps in the record are reused, not repeated."""
 
     def header(self, request: ResearchRequest) -> RunHeader:
         """Return the first line of a run's trace."""
@@ -74,7 +74,7 @@ class RecordedResearcher(ABC):
     async def run_request(
         self, request: ResearchRequest, trace_id: str | None = None, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
-        """Answer a request. If a run with this id exists, finish that run as it was requested."""
+        """Answer a request. If a run with this id exists, finish that run with its original request."""
         if trace_id is None:
             return await self._run(self.store.begin(self.header(request)), progress)
         return await self._finish(await self._open_record(trace_id, request), progress)
@@ -90,7 +90,7 @@ class RecordedResearcher(ABC):
     async def fork(
         self, trace_id: str, before_step: int, *, progress: ProgressSink = ignore_progress
     ) -> ResearchResult:
-        """Continue another run from a step as a new run, with this researcher's mind."""
+        """Start a new run from a step of another run, with this researcher's mind."""
         header = self.header(self.store.reread(trace_id).header.request)
         return await self._run(self.store.fork(trace_id, before_step, header), progress)
 

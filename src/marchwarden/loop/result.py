@@ -1,4 +1,4 @@
-"""Builds the `ResearchResult` from a draft, its grounding and the facts of the run."""
+"""Build the `ResearchResult` from a draft, its grounding and the facts of the run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class RunFacts:
 def build_result(
     draft: Draft, checked: Grounded, notebook: Notebook, budget: Budget, facts: RunFacts
 ) -> ResearchResult:
-    """Add gaps, leads and the confidence to the grounded answer."""
+    """Combine the grounded answer with gaps, leads and confidence."""
     found = (*checked.discoveries, *notebook.discoveries)
     weights = factors(draft, checked, budget, facts.began_on)
     return ResearchResult(

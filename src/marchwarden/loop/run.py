@@ -1,4 +1,4 @@
-"""One run: a question under a budget, from the plan to the result. The base of `Investigation` and `PiRun`."""
+"""Base class of a run, from the plan to the result. Subclasses are `Investigation` and `PiRun`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from marchwarden.storage.record import RunRecord
 
 
 class ResearchRun(ABC):
-    """What every run has: a request, its limits, a notebook, a budget, a record and a mind to call."""
+    """The state of a run: a request, its limits, a notebook, a budget, a record and a mind to call."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ResearchRun(ABC):
         return plan
 
     async def _ask_for_draft(self, reason: str) -> Draft:
-        """Have the mind conclude. `reason` goes into the trace unless a budget shortage explains the end."""
+        """Ask the mind for a conclusion. The trace records `reason`, or the budget shortage that ended the run."""
         reason = self.budget.shortages[-1] if self.budget.shortages else reason
         draft = await self.mind_calls.think(
             "conclude", Draft, lambda mind, left: mind.conclude(self.notebook, left), reason
@@ -67,7 +67,7 @@ class ResearchRun(ABC):
         return draft or Draft()
 
     def _has_run_short(self, limits: Mapping[str, bool], unfinished: str) -> bool:
-        """Check which limits were reached and record them, with what remains unfinished, as shortages."""
+        """Check which limits were reached, and record them and the unfinished work as shortages."""
         reached = [limit for limit, is_reached in limits.items() if is_reached]
         for limit in reached:
             self.budget.run_short(f"{limit} before {unfinished}")
