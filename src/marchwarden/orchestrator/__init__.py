@@ -1,1 +1,1 @@
-"""The PI: several researchers behind one contract."""
+"""The principal investigator (PI), which answers with several researchers behind one contract."""

@@ -1,4 +1,4 @@
-"""Finds agreement and conflicts between excerpts that different researchers cited. Never looks at their answers."""
+"""Find agreement and conflicts between excerpts cited by different researchers. Never reads their answers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,22 +24,24 @@ _LONGEST_QUOTE: Final = 200
 def corroborated(draft: Draft, notebook: Notebook, stems: WordStemmer) -> Draft:
     """Keep the claims based on a researcher's citation, and add excerpts of other documents that say the same."""
     cited = list(dict.fromkeys(finding.evidence for finding in notebook.findings))
-    said = {evidence: SentenceContent.from_text(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
-    claims = [claim for claim in draft.claims if _is_cited(claim, said, notebook)]
-    return replace(draft, claims=tuple(_with_support(claim, said, notebook, stems) for claim in claims))
+    contents = {evidence: SentenceContent.from_text(notebook.excerpt(evidence).verbatim, stems) for evidence in cited}
+    claims = [claim for claim in draft.claims if _is_cited(claim, contents, notebook)]
+    return replace(draft, claims=tuple(_with_support(claim, contents, notebook, stems) for claim in claims))
 
 
-def _is_cited(claim: Claim, said: Mapping[str, SentenceContent], notebook: Notebook) -> bool:
-    """Check whether a researcher cited the claim's evidence. Claims without evidence stay: grounding rejects them."""
+def _is_cited(claim: Claim, contents: Mapping[str, SentenceContent], notebook: Notebook) -> bool:
+    """Check whether a researcher cited the claim's evidence. Claims without evidence pass: grounding rejects them."""
     first = next(iter(claim.evidence), "")
-    return first in said or not notebook.has(first)
+    return first in contents or not notebook.has(first)
 
 
-def _with_support(claim: Claim, said: Mapping[str, SentenceContent], notebook: Notebook, stems: WordStemmer) -> Claim:
+def _with_support(
+    claim: Claim, contents: Mapping[str, SentenceContent], notebook: Notebook, stems: WordStemmer
+) -> Claim:
     """Add one supporting excerpt per document. Copies come last, so that independent sources come first."""
     ours = SentenceContent.from_text(claim.text, stems)
     own, copies = [each for each in claim.evidence if notebook.has(each)], list[str]()
-    for other, theirs in said.items():
+    for other, theirs in contents.items():
         known = [notebook.excerpt(each) for each in (*own, *copies)]
         witness = notebook.excerpt(other)
         fewer = min(len(ours.stems), len(theirs.stems))
@@ -51,7 +53,7 @@ def _with_support(claim: Claim, said: Mapping[str, SentenceContent], notebook: N
 
 
 def conflicts(notebook: Notebook, found_by: Sequence[CitedExcerpt], detector: ConflictDetector) -> tuple[Conflict, ...]:
-    """Find sentences from different researchers with another figure, date or polarity for the same thing."""
+    """Find sentences from different researchers that differ in a figure, date or polarity about the same thing."""
     finders = _finders(found_by)
     best = sorted(notebook.findings, key=lambda finding: -finding.relevance)
     evidence = list(dict.fromkeys(finding.evidence for finding in best))[:COMPARED]
@@ -59,7 +61,7 @@ def conflicts(notebook: Notebook, found_by: Sequence[CitedExcerpt], detector: Co
     for one, other in combinations(evidence, 2):
         first, second = notebook.excerpt(one), notebook.excerpt(other)
         if finders[first.document.text_hash] == finders[second.document.text_hash]:
-            continue  # the researcher that read both has compared them
+            continue  # A researcher that read both has already compared them.
         difference = detector.compare(
             _witness(first.document, first.verbatim), _witness(second.document, second.verbatim)
         )
@@ -83,9 +85,9 @@ def read_differently(found_by: Sequence[CitedExcerpt]) -> Iterator[Gap]:
 
     Documents that are only an excerpt are skipped, because the rest of the text is unknown.
     """
-    whole = [cited for cited in found_by if cited.excerpt != cited.document.text]
+    complete = [cited for cited in found_by if cited.excerpt != cited.document.text]
     reported: set[tuple[str, str]] = set()
-    for one, other in combinations(whole, 2):
+    for one, other in combinations(complete, 2):
         place = one.document.locator.split("#")[0]
         if one.researcher == other.researcher or one.document.text_hash == other.document.text_hash:
             continue
@@ -114,5 +116,5 @@ def _finders(found_by: Sequence[CitedExcerpt]) -> dict[str, frozenset[str]]:
 
 
 def _witness(document: Document, text: str) -> ComparedText:
-    """Identify the document by its text: two researchers may have different texts of one location."""
+    """Identify the document by its text, because two researchers may have fetched different texts from one place."""
     return ComparedText(text, document.text_hash, document.title, document.published)

@@ -1,4 +1,4 @@
-"""Sends assignments to researchers in parallel, each with its own budget and time limit.
+"""Send assignments to researchers in parallel, each with its own budget and time limit.
 
 A researcher that crashes, times out, violates the contract or overspends counts as having returned nothing. The others
 continue.
@@ -21,7 +21,7 @@ from marchwarden.protocols import Progress, ProgressSink, Resumable, send_reques
 from marchwarden.storage.record import RunRecord
 
 CERTAIN: Final = 0.98
-"""A result with this confidence and independent sources ends the round for the researchers still working on it."""
+"""With this confidence and independent sources, a result cancels other dispatches of the same question."""
 CERTAIN_SOURCES: Final = 2
 SHARE_OF_TIME: Final = 0.9
 """Share of the time left that researchers get. The rest is for comparing and concluding."""
@@ -114,14 +114,14 @@ class DispatchRound:
         except ArchiveDamaged as error:
             outcome.error = NoAnswer(f"its answer is lost: {error}", sent.grant.tokens)
         except ReplayDiverged as error:
-            # Raised inside the task group, it would reach the caller wrapped in an exception group.
+            # If raised inside the task group, it would reach the caller wrapped in an exception group.
             self._diverged = error
         else:
             if is_certain(outcome.result):
                 self._cancel_others(sent)
 
     def _cancel_others(self, answered: SentAssignment) -> None:
-        """Cancel dispatches with the same question, or all of them if the question of the run is answered."""
+        """Cancel dispatches of the same question, or all of them if the run's own question is answered."""
         for other in self._outcomes:
             if answered.assignment.question in {other.sent.assignment.question, self.request.question}:
                 other.answered_by = other.answered_by or answered.member.name
@@ -203,7 +203,7 @@ class _ProgressRelay:
 
     @property
     def tokens(self) -> int:
-        """The most it may have spent: nothing before it started, else its grant."""
+        """The maximum it may have spent: 0 before it started, else its whole grant."""
         return self.sent.grant.tokens if self.is_started else 0
 
     async def __call__(self, progress: Progress) -> None:

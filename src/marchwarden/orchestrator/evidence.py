@@ -1,4 +1,4 @@
-"""Collects what researchers cited in one notebook, with the researcher that found it. Never uses their summaries.
+"""Collect the citations of all researchers in one notebook, with their origin. Never uses their summaries.
 
 If a researcher keeps its runs in the same store, the whole document comes from its trace. Otherwise only the reported
 excerpt is available.
@@ -69,7 +69,7 @@ class ReportedCitations:
         return (citation for citation in self._citations if _excerpt(citation) not in {"", NON_TEXT_EXCERPT})
 
     def document(self, citation: Citation) -> Document:
-        """Return the whole document if the run is in our store, else one made of the excerpt."""
+        """Return the complete document if the run is in our store, else a document with only the excerpt."""
         return _whole_document(citation, self._run) or _excerpt_as_document(citation)
 
 
@@ -124,7 +124,7 @@ def _find_run(store: Store, trace_id: str) -> RunRecord | None:
 
 
 def _whole_document(citation: Citation, run: RunRecord | None) -> Document | None:
-    """Load the whole document, if it really contains the excerpt."""
+    """Load the complete document, if it contains the excerpt."""
     fetched = run.fetched().get(citation.text_hash or "") if run else None
     if run is None or fetched is None or citation.start is None or citation.end is None:
         return None

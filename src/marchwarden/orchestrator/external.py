@@ -1,4 +1,4 @@
-"""Third-party researchers, listed in `researchers.toml`, and their status.
+"""Load third-party researchers from `researchers.toml` and check their status.
 
 [library]
 purpose = "Answers from the catalogue of our library."
@@ -32,7 +32,7 @@ HEALTH_TIMEOUT_SEC: Final = 20.0
 
 
 class ExternalResearcher(BaseModel):
-    """One entry: a command to start or a URL to call, and the purpose of the researcher."""
+    """One entry of the file: a command to start or a URL to call, and the purpose of the researcher."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -64,7 +64,7 @@ _ENTRIES: Final = TypeAdapter(dict[str, ExternalResearcher])
 
 @dataclass(frozen=True)
 class Unreachable:
-    """Takes the place of a researcher that cannot be called, so that the failure becomes a gap."""
+    """Replaces a researcher that cannot be called and raises the reason, which becomes a gap."""
 
     reason: str
 
@@ -81,7 +81,7 @@ class Unreachable:
 
 
 class ExternalRegistry:
-    """The entries of the file. A missing file has none; an invalid file raises `InvalidInput` with the position."""
+    """The entries of the file: none if it is missing. An invalid file raises `InvalidInput` with the position."""
 
     def __init__(self, entries: Mapping[str, ExternalResearcher], environ: Mapping[str, str]) -> None:
         self.entries = entries
@@ -109,7 +109,7 @@ class ExternalRegistry:
         return entry.connect(self._environ)
 
     def member(self, name: str) -> Member:
-        """Return the entry as a member. If it cannot be called, the error is reported when it is asked."""
+        """Return the entry as a member. If it cannot be called, the error is raised on the first question."""
         researcher: Researcher
         try:
             researcher = self.connect(name)
@@ -147,7 +147,7 @@ async def check_health(registry: ExternalRegistry) -> list[Health]:
 async def _health(name: str, entry: ExternalResearcher, registry: ExternalRegistry) -> Health:
     way = f"at {entry.url}" if entry.url else f"started as {one_line(' '.join(entry.command), 100)}"
     try:
-        met = await registry.connect(name).server_info(HEALTH_TIMEOUT_SEC)
+        server = await registry.connect(name).server_info(HEALTH_TIMEOUT_SEC)
     except MarchwardenError as error:
         return Health(name, "", f"down: {one_line(str(error), 200)}", entry.purpose, well=False)
-    return Health(name, met.contract, way, entry.purpose or met.purpose)
+    return Health(name, server.contract, way, entry.purpose or server.purpose)

@@ -1,4 +1,4 @@
-"""Rebuilds the PI of an earlier run without its researchers, for a re-run from the trace."""
+"""Rebuild the PI of an earlier run without its researchers, to re-run it from the trace."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -35,7 +35,7 @@ def recorded_members(settings: Mapping[str, object]) -> tuple[RecordedMember, ..
 
 
 class OfflineResearcher:
-    """Takes the place of a researcher in a re-run. Any call means that the re-run differs from the trace."""
+    """Replaces a researcher in a re-run. Any call means that the re-run differs from the trace."""
 
     async def research(
         self,

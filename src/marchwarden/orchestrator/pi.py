@@ -1,7 +1,8 @@
-"""The principal investigator: answers a question with several researchers.
+"""The principal investigator (PI) answers a question with several researchers.
 
-It plans who gets which question, reserves budget for each dispatch, follows up on the results, and concludes from the
-quoted evidence only. Implements the research contract itself and knows researchers only by that contract.
+It plans which researcher gets which question, reserves budget for each dispatch, follows up on the results, and
+concludes from the quoted evidence only. Implements the research contract itself and knows researchers only by that
+contract.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ NAME: Final = "pi"
 PURPOSE: Final = "Answers with several researchers at once, follows up what they find, and compares their evidence."
 PLAN_REASON: Final = "the plan"
 GOOD_FIT: Final = 0.5
-"""Without a plan by the mind, members that fit the question at least this well are asked first."""
+"""If the mind has no plan, members that fit the question at least this well are asked first."""
 FOLLOW_UPS_PER_ROUND: Final = 4
 LATEST_START: Final = 0.1
 """With less than this share of the time left, no new round starts."""
@@ -117,7 +118,7 @@ class PiRun(ResearchRun):
         return self._finish(await self._conclude())
 
     async def _plan(self) -> None:
-        """Queue the first questions: as the mind addresses its queries, else for every member that fits."""
+        """Queue the first questions: to the members that the mind's queries name, else to every member that fits."""
         await self._report("plan", f"{len(self.roster)} researchers can be asked")
         plan = await self._ask_for_plan() or Plan(())
         addressed = [self.roster.parse_address(query.text) for query in plan.queries]
@@ -216,7 +217,7 @@ class PiRun(ResearchRun):
         return float(str(entry.fields["result"]))
 
     def _can_continue(self) -> bool:
-        """Check whether there is something to ask and budget for it. If not, record what is left undone."""
+        """Check whether there is a question to ask and budget for it. If not, record the unfinished work."""
         if not self.queue.waiting():
             return False
         left, seconds = self.budget.left(), self.budget.wall_time_sec

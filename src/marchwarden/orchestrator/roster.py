@@ -23,7 +23,7 @@ OUT_OF_SCOPE: Final = 0.3
 class Member:
     """One researcher with its name, its purpose and the settings to rebuild it from a trace.
 
-    `scope` lists words of the questions it is for; without any it takes all questions. `given` means that the caller
+    `scope` lists words that its questions contain; an empty scope accepts all questions. `given` means that the caller
     selected its sources for this question.
     """
 
@@ -63,8 +63,8 @@ class Roster:
             return GIVEN
         if not member.scope:
             return GENERAL
-        asked = set(self._stems.content_stems(question))
-        return IN_SCOPE if asked & set(self._stems.content_stems(" ".join(member.scope))) else OUT_OF_SCOPE
+        question_stems = set(self._stems.content_stems(question))
+        return IN_SCOPE if question_stems & set(self._stems.content_stems(" ".join(member.scope))) else OUT_OF_SCOPE
 
     def by_fit(self, question: str) -> list[tuple[Member, float]]:
         """Return all members, best fit first. Ties keep their order."""
@@ -72,7 +72,7 @@ class Roster:
         return sorted(fits, key=lambda each: -each[1])
 
     def guide(self) -> str:
-        """Describe the roster for a mind."""
+        """Describe the members to a mind."""
         lines = [f"{member.name}: {member.purpose}" for member in self]
         return "\n".join(["Researchers that can be asked. Write each query as NAME: what to ask.", *lines])
 

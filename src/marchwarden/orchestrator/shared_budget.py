@@ -1,4 +1,4 @@
-"""One budget shared by all dispatches. Tokens are reserved before a dispatch starts."""
+"""Share one budget among all dispatches. Tokens are reserved before a dispatch starts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,24 +36,25 @@ class SharedBudget:
         self.spent = 0
 
     def affords(self) -> int:
-        """Return how many of the smallest grants the budget can pay."""
+        """Return how many grants of the smallest size the budget allows."""
         return max(min(self.tokens // FEWEST_TOKENS, self.sources, self.dispatches), 0)
 
     def split(self, weights: list[float]) -> list[Grant]:
-        """Reserve the first grants by weight, as many as the budget can pay. Keeps a part back for follow-ups."""
+        """Reserve the first grants by weight, as many as the budget allows, and keep a part for follow-ups."""
         paid = weights[: self.affords()]
         share = FIRST_SHARE if self.tokens >= FEWEST_TO_KEEP_BACK else 1.0
         tokens, sources = int(self.tokens * share), max(int(self.sources * FIRST_SHARE), len(paid))
         spare, free = tokens - FEWEST_TOKENS * len(paid), sources - len(paid)
-        whole = sum(paid)
+        total_weight = sum(paid)
         if spare < 0:
             return [self._grant(FEWEST_TOKENS, 1) for _ in paid]
         return [
-            self._grant(FEWEST_TOKENS + int(spare * weight / whole), 1 + int(free * weight / whole)) for weight in paid
+            self._grant(FEWEST_TOKENS + int(spare * weight / total_weight), 1 + int(free * weight / total_weight))
+            for weight in paid
         ]
 
     def one(self, *, waiting: int, at_least: Grant = SMALLEST) -> Grant | None:
-        """Reserve a grant for one of `waiting` follow-ups. Returns None if the budget cannot pay it."""
+        """Reserve a grant for one of `waiting` follow-ups. Returns None if the budget is too small."""
         if not self.affords() or self.tokens < at_least.tokens or self.sources < at_least.sources:
             return None
         share = max(waiting, 1)

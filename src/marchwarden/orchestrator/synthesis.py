@@ -1,4 +1,4 @@
-"""Completes the PI's result with what only a team has: who found what, failed dispatches, open leads of researchers."""
+"""Add team information to the PI's result: who found what, failed dispatches, and open leads of researchers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ class TeamFindings:
 
     def failures(self, checked: Grounded) -> tuple[Gap, ...]:
         """Return gaps for failed dispatches, unresolved gaps of researchers, and sources read differently."""
-        failed = [_failed(each) for each in self.outcomes if each.error and not each.error.called_off]
+        failed = [_failure_gap(each) for each in self.outcomes if each.error and not each.error.called_off]
         manual = [gap for answer in self.answers for gap in _manual_gaps(answer, checked)]
         unanswered = [each for each in self.answers if not self._was_answered_by_another(each)]
-        missed = [gap for each in unanswered for gap in _missed(each, GapCategory.SCOPE_EXCEEDED)]
+        missed = [gap for each in unanswered for gap in _researcher_gaps(each, GapCategory.SCOPE_EXCEEDED)]
         if not checked.citations:
-            missed += [gap for each in self.answers for gap in _missed(each, GapCategory.SOURCE_NOT_FOUND)]
+            missed += [gap for each in self.answers for gap in _researcher_gaps(each, GapCategory.SOURCE_NOT_FOUND)]
         return (*failed, *manual, *read_differently(self.cited), *missed)
 
     def _was_answered_by_another(self, answered: CompletedAssignment) -> bool:
@@ -51,25 +51,25 @@ class TeamFindings:
     def extended(self, result: ResearchResult) -> ResearchResult:
         """Add who found what, the log of dispatches, and the leads and open questions of the researchers."""
         provenance = Provenance.from_citations(self.cited)
-        asked = {each.assignment.question for each in self.answers}
-        followed = asked | {each.assignment.query for each in self.answers}
+        asked_questions = {each.assignment.question for each in self.answers}
+        followed = asked_questions | {each.assignment.query for each in self.answers}
         return result.model_copy(
             update={
                 "citations": tuple(provenance.with_researcher(citation) for citation in result.citations),
                 "discovery_events": _discoveries(result, self.answers, followed),
-                "open_questions": _questions(result, self.answers, asked),
+                "open_questions": _questions(result, self.answers, asked_questions),
                 "dispatches": tuple(each.to_contract() for each in self.outcomes),
             }
         )
 
 
-def _failed(outcome: DispatchOutcome) -> Gap:
+def _failure_gap(outcome: DispatchOutcome) -> Gap:
     detail = outcome.error.detail if outcome.error else ""
     name = outcome.sent.member.name
     return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} gave no answer: {detail}")
 
 
-def _missed(answered: CompletedAssignment, category: GapCategory) -> Iterable[Gap]:
+def _researcher_gaps(answered: CompletedAssignment, category: GapCategory) -> Iterable[Gap]:
     name = answered.member.name
     for gap in answered.result.gaps:
         if gap.category is category:
@@ -95,7 +95,7 @@ def _is_reported(gap: Gap, result: ResearchResult, checked: Grounded) -> bool:
 
 
 def _quotes(gap: Gap) -> list[str]:
-    """Return the quotations in the detail of a gap. Only for runs from before results had a field for conflicts."""
+    """Return the quotations in the detail of a gap. Only for old runs, whose results have no field for conflicts."""
     return [part.split("”")[0] for part in gap.detail.split("“")[1:]]
 
 
@@ -125,8 +125,10 @@ def _discoveries(
 
 
 def _questions(
-    result: ResearchResult, answers: Sequence[CompletedAssignment], asked: set[str]
+    result: ResearchResult, answers: Sequence[CompletedAssignment], asked_questions: set[str]
 ) -> tuple[OpenQuestion, ...]:
-    theirs = [each for answered in answers for each in answered.result.open_questions if each.question not in asked]
+    theirs = [
+        each for answered in answers for each in answered.result.open_questions if each.question not in asked_questions
+    ]
     unique = {each.question: each for each in (*result.open_questions, *theirs)}
     return tuple(unique.values())[:MOST_QUESTIONS]

@@ -1,6 +1,6 @@
-"""The queue of follow-up questions, most promising first.
+"""Queue follow-up questions, most promising first.
 
-Gaps, discoveries and open questions of results become assignments here. Does not dispatch and does not spend.
+Turns gaps, discoveries and open questions of results into assignments. Does not dispatch or spend.
 """
 
 import re
@@ -105,7 +105,7 @@ class TaskQueue:
         return len(self._worth_asking())
 
     def consider(self, answers: Iterable[CompletedAssignment], uncertainty: float) -> None:
-        """Queue follow-ups to these answers. `uncertainty` (0 to 1) is what further answers can still improve."""
+        """Queue follow-ups to these answers. `uncertainty` (0 to 1) is how much further answers can still improve."""
         self._uncertainty = uncertainty
         new = list(answers)
         self._answers += new
@@ -114,7 +114,7 @@ class TaskQueue:
                 self.put(replace(found, gain=found.gain * answer.assignment.gain))
 
     def _worth_asking(self) -> list[Assignment]:
-        """Return the waiting assignments with their current gain, if it is high enough."""
+        """Return the waiting assignments whose current gain is high enough."""
         rated = [replace(each, gain=round(each.gain * self._uncertainty, 4)) for each in self._waiting.values()]
         return [assignment for assignment in rated if assignment.gain >= WORTH_ASKING]
 
@@ -145,7 +145,7 @@ class TaskQueue:
         return one.topic == other.topic or 2 * len(first & second) >= max(len(first), 1)
 
     def _to_specialist(self, answer: CompletedAssignment, gap: Gap) -> Iterator[Assignment]:
-        """Ask the member that the result suggests, else the one that fits best."""
+        """Ask the member that the result suggests, else the best fitting member."""
         names = [event.suggested_researcher for event in answer.result.discovery_events]
         names += [word for word in _NAME.findall(gap.detail.casefold()) if self._roster.get(word)]
         question, reason = answer.assignment.question, f"it is beyond {answer.member.name}"
@@ -188,7 +188,7 @@ class TaskQueue:
                 yield from self._to_another(answer, question, weight, reason, event.query)
 
     def _question_about(self, query: str) -> str:
-        """Turn a single address or number into a question: the question of this run, about that."""
+        """Turn a bare address or number into a question by adding the question of this run."""
         query = as_question(query)
         if not query or " " in query:
             return query
@@ -216,5 +216,5 @@ def as_question(text: str) -> str:
 
 
 def _is_about_locator(gap: Gap) -> bool:
-    """Check whether a gap is about one document or search of a researcher, so that others cannot close it."""
+    """Check whether a gap is about one document or search of a researcher. Other researchers cannot close it."""
     return gap.locator is not None or _LOCATOR_TOPIC.fullmatch(gap.topic) is not None
