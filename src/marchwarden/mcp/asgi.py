@@ -19,7 +19,7 @@ SHUTDOWN_SEC: Final = 2
 
 
 async def wait_for_stop_signal() -> None:
-    """Wait for SIGINT or SIGTERM. Other threads than the main thread get no signals and have to be cancelled."""
+    """Wait for SIGINT or SIGTERM. Only the main thread gets signals; cancel it in other threads."""
     if threading.current_thread() is not threading.main_thread():
         await anyio.sleep_forever()
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -64,7 +64,7 @@ class AuthMiddleware:
     ) -> None:
         context = RequestContext(client)
         try:
-            # If a header names the method, the body of a client over its limit need not be read.
+            # If a header names the method, a client over its limit is rejected without reading the body.
             if headers.get(METHOD_HEADER) == "tools/call":
                 context.is_counted = True
                 self._service.admit(client)
@@ -73,7 +73,7 @@ class AuthMiddleware:
             return
 
         async def send_with_status(message: Message) -> None:
-            # If the handler refuses the call as busy, proxies and clients get the status they understand, 429.
+            # If the handler refuses the call as busy, respond with 429, which proxies and clients understand.
             if context.retry_after and message["type"] == "http.response.start":
                 response_headers = MutableHeaders(scope=message)
                 if response_headers.get("content-type", "").startswith("application/json"):

@@ -1,4 +1,4 @@
-"""One call of the `research` tool over an open MCP connection. Does not know how the server is reached.
+"""Call the `research` tool over an open MCP connection. Does not know how the server is reached.
 
 Raises only our own errors: `InvalidInput` if the server rejects the request, `ResearcherUnavailable` with one line for
 every other failure.
@@ -39,7 +39,7 @@ MAX_PENDING_UPDATES: Final = 1000
 
 
 class McpConnection(Protocol):
-    """One connection to a server: what the SDK's client connects to, and what went wrong below the SDK."""
+    """One connection to a server: the target for the SDK's client, and failures that the SDK does not see."""
 
     @property
     def target(self) -> AbstractAsyncContextManager[Any] | Server[Any]: ...
@@ -138,7 +138,7 @@ class ToolCall:
             try:
                 updates.send_nowait(parse_progress(progress, total, message))
             except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return  # the caller reads too slowly: progress may be dropped, the answer may not
+                return  # The caller reads too slowly. Progress may be dropped, the answer may not.
 
         # Not `client.call_tool`: it validates answers with the schema of the server, including its regular expressions.
         request = CallToolRequest(params=CallToolRequestParams(name=TOOL, arguments=dict(arguments)))

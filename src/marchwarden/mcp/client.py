@@ -1,4 +1,4 @@
-"""The MCP client: a `Researcher` that runs in another process or on another machine.
+"""MCP client: a `Researcher` that runs in another process or on another machine.
 
 The SDK takes a second to load. It is imported only after a subprocess was started, so that both load in parallel.
 """
@@ -113,7 +113,7 @@ def _build_arguments(
 
 @dataclass(frozen=True)
 class _InProcessTransport:
-    """A server in this process. It is its own connection, because no transport can fail."""
+    """A server in this process. Also serves as its own connection: there is no transport that could fail."""
 
     target: "Server[Any]"
 

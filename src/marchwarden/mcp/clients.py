@@ -1,4 +1,4 @@
-"""The clients of an HTTP server, their tokens and limits, and the limits of the server, read from a TOML file.
+"""Load the clients of an HTTP server with their tokens and limits, and the limits of the server, from a TOML file.
 
 Does not know a transport. `FairQueue`, `CallRateLimiter` and `UsageTracker` enforce the limits.
 """
@@ -84,13 +84,13 @@ class ClientRegistry:
 
     @classmethod
     def with_token(cls, token: str) -> Self:
-        """One token for all clients."""
+        """Build a registry with one token for all clients."""
         if not token.strip():
             raise InvalidInput("the token is empty")
         return cls((ServiceClient(ANONYMOUS.name, _digest(token), operator=True),))
 
     def authenticate(self, authorization: str) -> ServiceClient | None:
-        """Return the client with this `Authorization` header. Compares all tokens, so that timing reveals nothing."""
+        """Return the client with this `Authorization` header. Compares all tokens to prevent timing attacks."""
         if not self.clients:
             return ANONYMOUS
         scheme, _, token = authorization.partition(" ")

@@ -84,7 +84,7 @@ class FairQueue:
             tickets = self._waiting.pop(admissible[0])
             self._admit(tickets.popleft())
             if tickets:
-                self._waiting[admissible[0]] = tickets  # re-inserted last: the other clients are next
+                self._waiting[admissible[0]] = tickets  # Re-insert it last: the other clients are next.
 
     def _may_run(self, client: ServiceClient) -> bool:
         return client.concurrent is None or self._running_by_client[client.name] < client.concurrent

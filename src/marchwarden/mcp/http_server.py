@@ -55,7 +55,7 @@ async def serve_http(
 
 
 async def _drain_on_signal(service: Service) -> None:
-    """Wait for a signal, and after SIGTERM for the active calls. Other threads than the main thread get no signals."""
+    """Wait for a signal, and after SIGTERM for the active calls. Only the main thread gets signals."""
     if threading.current_thread() is not threading.main_thread():
         await anyio.sleep_forever()
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -1,4 +1,4 @@
-"""How a call ended, as it is stored and as MCP returns it. Does not know a server or a transport."""
+"""The outcome of a call, in its stored form and as an MCP response. Does not know a server or a transport."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Ending = Literal["answered", "invalid_input", "failed", "crashed", "busy", "canc
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """`text` is the result as JSON if the call was answered, else one line. `seconds` is when to retry.
+    """`text` is the result as JSON if the call was answered, else one line. Retry after `seconds`.
 
     `text` is stored under the key `told`.
     """

@@ -1,4 +1,4 @@
-"""What our client and server agree on beyond MCP: names, keys, error codes and the format of progress lines.
+"""Conventions of our client and server on top of MCP: names, keys, error codes and the format of progress lines.
 
 Does not know a server, a client or a transport.
 """

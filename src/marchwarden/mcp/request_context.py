@@ -1,4 +1,4 @@
-"""What the handler of a request can use: the state of the server, and who sent the request."""
+"""Context of a request: the state of the server, and the client that sent the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SCOPE_KEY: Final = "marchwarden.request"
 
 @dataclass(frozen=True)
 class ServerState:
-    """What exists as long as a server runs."""
+    """Objects that exist as long as the server runs."""
 
     runs: "RunPool"
     call_store: "CallStore"
@@ -31,10 +31,10 @@ Context = ServerRequestContext[ServerState]
 
 @dataclass
 class RequestContext:
-    """What `AuthMiddleware` and the handler tell each other.
+    """Data that `AuthMiddleware` and the handler exchange.
 
-    `is_counted`: the middleware has already counted the call. `retry_after`: the handler refused the call for this many
-    seconds.
+    `is_counted`: the middleware has already counted the call. `retry_after`: seconds after which a
+    refused call can be retried.
     """
 
     client: ServiceClient = ANONYMOUS

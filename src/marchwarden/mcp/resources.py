@@ -1,4 +1,4 @@
-"""Recorded runs as MCP resources. A client can read only its own runs, an operator all of them."""
+"""Offer recorded runs as MCP resources. A client can read only its own runs, an operator all of them."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Runs, independent of the clients that wait for them.
+"""Manage runs independently of the clients that wait for them.
 
 Equal requests of one client share a run. A run that no client waits for is cancelled. A run that was interrupted
 continues when the same request comes again. Does not know MCP or a transport.
@@ -79,7 +79,7 @@ class SharedRun:
 
     @property
     def stored_outcome(self) -> str | None:
-        """The outcome of the earlier run, if that has finished."""
+        """The outcome of the earlier run, if it has finished."""
         return self.earlier.outcome if self.earlier is not None else None
 
     def continue_from(self, earlier: StoredRun) -> None:
@@ -93,7 +93,7 @@ class SharedRun:
             try:
                 subscriber.send_nowait(progress)
             except anyio.WouldBlock:
-                continue  # it reads too slowly: progress may be dropped, the outcome may not
+                continue  # The subscriber reads too slowly. Progress may be dropped, the outcome may not.
 
     def finish(self, outcome: CallOutcome) -> None:
         self.outcome = outcome
@@ -160,7 +160,7 @@ class RunPool:
             await next(iter(self._active.values())).finished.wait()
 
     async def _run(self, run: SharedRun, cancelled: SharedRun | None) -> None:
-        """Take a run from start to outcome. A cancelled run of the same request has to end first."""
+        """Produce the outcome of a run. First wait for a cancelled run of the same request to end."""
         began, outcome = anyio.current_time(), STOPPED
         try:
             with run.scope:
@@ -215,7 +215,7 @@ class RunPool:
             return CallOutcome("crashed", UNEXPECTED)
 
     def _accept(self, run: SharedRun) -> None:
-        """Store a resumable run before it starts, so that a client can rely on finding it again."""
+        """Store a resumable run before it starts, so that a client can always find it again."""
         if self._resumable and not run.trace_id:
             run.trace_id = str(uuid4())
         if run.trace_id:

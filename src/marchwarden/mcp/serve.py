@@ -94,7 +94,7 @@ def tune_garbage_collector() -> None:
 def export_spans(environ: Mapping[str, str]) -> Iterator[None]:
     """Send a span for every request and run to an OpenTelemetry collector.
 
-    The standard variables name the endpoint. Without them nothing is sent and no library is loaded.
+    The standard OTEL_* variables set the endpoint. Without them, no spans are sent and no library is loaded.
     """
     if not any(environ.get(name) for name in OTLP_VARIABLES):
         yield

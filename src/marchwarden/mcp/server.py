@@ -1,4 +1,4 @@
-"""Any `Researcher` as an MCP server with one tool, `research`. Does not know a transport."""
+"""Build an MCP server with one tool, `research`, for any `Researcher`. Does not know a transport."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -72,7 +72,7 @@ def build_server(
         version=version("marchwarden"),
         instructions=purpose,
         lifespan=_build_lifespan(researcher, service),
-        # No argument of ours is mirrored in a header, so the SDK need not compare them on each call.
+        # None of our arguments is mirrored in a header, so the SDK need not compare them on each call.
         get_tool_input_schema=lambda _tool: None,
         on_list_tools=handler.list_tools,
         on_list_resources=resources.list_resources if resources else None,
@@ -156,7 +156,7 @@ class _ToolHandler:
                 return task
             outcome = await _wait_for_outcome(context, run)
         except anyio.get_cancelled_exc_class():
-            # The client cancelled the call. Losing the connection does not cancel it, if the transport can tell.
+            # The client cancelled the call. A lost connection does not, if the transport can tell.
             context.lifespan_context.runs.leave(run)
             self._count(request.client, "cancelled")
             raise
@@ -187,7 +187,7 @@ def _refuse_as_busy(request: RequestContext, message: str, seconds: int) -> MCPE
 async def _wait_for_outcome(context: Context, run: SharedRun) -> CallOutcome:
     """Wait for the run and report its progress to the client."""
     if context.request is not None and (context.meta or {}).get("progress_token") is None:
-        await run.finished.wait()  # an HTTP client that wants progress sends a token
+        await run.finished.wait()  # An HTTP client sends a token to request progress.
     else:
         report = _progress_reporter(context)
         with run.subscribe() as updates:

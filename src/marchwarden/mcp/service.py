@@ -1,4 +1,4 @@
-"""What all calls to a server share: limits, clients, the queue, the rate limiter, metrics and graceful shutdown."""
+"""State shared by all calls to a server: limits, clients, queue, rate limiter, metrics and graceful shutdown."""
 
 import math
 import time

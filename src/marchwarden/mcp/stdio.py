@@ -1,4 +1,4 @@
-"""The stdio transport: start an MCP server as a subprocess and exchange one JSON-RPC message per line with it.
+"""Start an MCP server as a subprocess and exchange JSON-RPC messages with it, one per line.
 
 Why not the SDK's `stdio_client`: it reads lines of any length, it does not return the exit code and the stderr of a
 server that crashes, and it cannot start the process before the SDK has loaded. That takes a second; here the SDK is
@@ -156,7 +156,7 @@ class StdioConnection:
 
 
 class OversizedLine(Exception):
-    """The other side sent a longer line than may be kept in memory."""
+    """The other side sent a line that is too long to keep in memory."""
 
 
 async def read_lines(receive: Callable[[], Awaitable[bytes]], max_bytes: int) -> AsyncIterator[bytes]:

@@ -47,7 +47,7 @@ async def _stop_on_signal(scope: anyio.CancelScope) -> None:
 
 @contextmanager
 def _take_over_stdio() -> Iterator[tuple[int, int]]:
-    """Yield private copies of stdin and stdout. Meanwhile stray prints go to stderr and stray reads find no input."""
+    """Yield private copies of stdin and stdout. Meanwhile, stray prints go to stderr and stray reads get no input."""
     sys.stdout.flush()
     reading, writing, empty = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -70,7 +70,7 @@ async def _read(
 ) -> None:
     async def receive() -> bytes:
         # Wait in the event loop, not in a thread: no signal can end a thread that is blocked in a read.
-        with suppress(PermissionError):  # a regular file cannot be polled, and never blocks
+        with suppress(PermissionError):  # A regular file cannot be polled and never blocks.
             await anyio.wait_readable(descriptor)
         return os.read(descriptor, _CHUNK_BYTES)
 
@@ -92,7 +92,7 @@ async def _write(
         async for message in to_send:
             await _write_all(descriptor, encode_message(message))
     except BrokenPipeError:
-        scope.cancel()  # the client is gone
+        scope.cancel()  # The client has disconnected.
     finally:
         to_send.close()
         written.set()

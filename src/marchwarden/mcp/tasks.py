@@ -71,7 +71,7 @@ class Tasks:
     ttl_sec: float
 
     async def create(self, client: ServiceClient, run: SharedRun) -> TaskState:
-        """Store a task for the run. Raises `StorageError`; then no task may be promised."""
+        """Store a task for the run. Raises `StorageError`; then the client must not get a task."""
         task_id = secrets.token_urlsafe(ID_BYTES)
 
         def store() -> StoredTask | None:

@@ -21,7 +21,7 @@ log: Final = logging.getLogger(__name__)
 
 
 class UsageTracker:
-    """The usage of one server. `join_window` is for how many seconds an earlier run answers the same request."""
+    """The usage of one server. For `join_window` seconds, an earlier run answers the same request."""
 
     def __init__(self, call_store: CallStore, metrics: Metrics, join_window: float) -> None:
         self._call_store = call_store
