@@ -1,7 +1,7 @@
 """Fit the weights of a logistic model, and with them the confidence rubric, to labelled results.
 
 Pure Python, for tens of weights and thousands of examples. Why not scikit-learn: every weight needs its own bounds and
-its own prior, and a dependency that large is not justified. Does not read files or suites.
+its own prior, and that does not justify such a large dependency. Does not read files or suites.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""Compute the confidence of a result from its published factors, using a rubric that is data.
+"""Compute the confidence of a result from its published factors, with the weights of a rubric.
 
-The rubric is the shipped `rubric.toml`, or the one that `marchwarden calibrate --keep` saved with the traces.
+The rubric is the shipped `rubric.toml`, or the file that `marchwarden calibrate --keep` saved with the traces.
 """
 
 import json

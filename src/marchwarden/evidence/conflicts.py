@@ -1,4 +1,4 @@
-"""Detect whether two excerpts give different figures, dates, names or polarity for the same thing.
+"""Detect whether two excerpts about the same thing differ in a figure, date, name or polarity.
 
 Deliberately cautious: a false conflict costs more trust than a missed one. Does not know minds or runs.
 """
@@ -55,7 +55,7 @@ _SENTENCE: Final = re.compile(r"[.!]\W*$")
 
 @dataclass(frozen=True)
 class ComparedText:
-    """An excerpt of a document. `document` identifies it, and `title` tells its subject."""
+    """An excerpt of a document. `document` identifies the document, and `title` tells its subject."""
 
     text: str
     document: str
@@ -117,7 +117,7 @@ class ConflictDetector:
         if one.document == other.document or one.text == other.text:
             return None
         if looks_like_a_row(one.text) or looks_like_a_row(other.text):
-            return None  # only the table tells what a row is about, so equal labels prove nothing
+            return None  # Only the table tells what a row is about, so equal labels prove nothing.
         ours, theirs = self._parse_cached(one.text, one.title), self._parse_cached(other.text, other.title)
         found = (
             self._find_difference(ours, theirs)
@@ -165,7 +165,7 @@ class ConflictDetector:
         )
 
     def _clause_difference(self, one: ComparedText, other: ComparedText) -> _Difference | None:
-        """Compare clauses, because one clause may conflict whatever the rest of the sentence says."""
+        """Compare clause by clause, because a single clause may conflict even if the rest of the sentence agrees."""
         mine, yours = split_clauses(one.text), split_clauses(other.text)
         if len(mine) == len(yours) == 1:
             return None
@@ -194,7 +194,7 @@ class ConflictDetector:
         if ours.negations != theirs.negations or not _same_numbers(ours, theirs):
             return None
         if not all(_SENTENCE.search(parsed.text) for parsed in (ours, theirs)):
-            return None  # a table row or heading, which looks alike in every list
+            return None  # Table rows and headings look alike in every list.
         sides = swapped_names(_WORD.findall(ours.text), _WORD.findall(theirs.text))
         return _Difference("name", ours, theirs, tuple(sorted(sides))) if sides else None
 
@@ -227,7 +227,7 @@ def _claim_evidence_pairs(ours: _ParsedText, theirs: _ParsedText) -> list[tuple[
 
 
 def _has_other_subject(ours: _ParsedText, theirs: _ParsedText) -> bool:
-    """Whether each names something the other does not, or they are unrelated."""
+    """Whether each text has a name that the other lacks, or they are unrelated."""
     return bool(ours.names - theirs.stems and theirs.names - ours.stems) or _is_unrelated(ours, theirs)
 
 
@@ -237,7 +237,7 @@ def _is_unrelated(ours: _ParsedText, theirs: _ParsedText) -> bool:
 
 
 def _different_figure(ours: _ParsedText, theirs: _ParsedText) -> _Difference | None:
-    """Find the one figure that differs if both have as many of that unit. Bounds and estimates are ignored."""
+    """Find the single figure that differs, if both have equally many of that unit. Ignores bounds and estimates."""
     if _BOUND.search(ours.text) or _BOUND.search(theirs.text):
         return None
     if len(ours.figures.quantities) != len(theirs.figures.quantities):

@@ -136,7 +136,7 @@ def highest_authority(documents: Iterable[Document]) -> Authority:
 
 
 def snippet(text: str, title: str) -> str | None:
-    """Return 50 to 200 characters about an excerpt, or None if it is too short."""
+    """Return an excerpt as a snippet of 50 to 200 characters, or None if it is too short."""
     line = " ".join(text.split())
     if len(line) < _SNIPPET_LENGTH.start and title:
         line = f"{title}: {line}"
@@ -229,7 +229,7 @@ def _names(text: str) -> list[str]:
 
 
 def _numbers_not_in(excerpt_text: str, text: str) -> list[str]:
-    """Return numbers of `text` that `said` lacks in any notation."""
+    """Return numbers of `text` that `excerpt_text` does not contain in any notation."""
     written = {_plain_number(number) for number in _NUMBER.findall(excerpt_text)}
     missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in written]
     if not missing:

@@ -80,7 +80,7 @@ def _cited_in(text: str, document: Document, where: str) -> Iterator[DiscoveryEv
 
 
 def public_address(address: str) -> str | None:
-    """Return a public web address without user name, fragment and trailing punctuation, or None."""
+    """Return the address without user name, fragment and trailing punctuation, or None if it is not public."""
     try:
         parts = urlsplit(_without_trailing_punctuation(address))
         host, port = (parts.hostname or "").casefold().rstrip("."), parts.port

@@ -27,20 +27,20 @@ def marker(number: int) -> str:
 
 
 def comparison(what: str, one: int, other: int) -> str:
-    """A paragraph that names two citations to compare."""
+    """Return a paragraph that tells the reader to compare two citations."""
     return f"{what}: compare {marker(one)} with {marker(other)}."
 
 
 def marker_numbers(text: str) -> list[int]:
-    """The numbers of all markers in order. Numbers too long for any citation are shortened, so `int` accepts them."""
+    """Return the numbers of all markers in order. Overlong numbers are shortened, so that `int` accepts them."""
     return [int(number[:_LONGEST_NUMBER]) for number in ANY_MARKER.findall(text)]
 
 
 def split_at_markers(text: str) -> list[str]:
-    """The text in parts. Every second part is a marker with its brackets."""
+    """Split the text. Every second part is a marker with its brackets."""
     return _WITH_BRACKETS.split(text)
 
 
 def without_markers(text: str) -> str:
-    """One line of printable text in which `[7]` becomes `(7)`, so that it cannot be mistaken for a marker."""
+    """Return one line of printable text. `[7]` becomes `(7)`, so that it cannot be mistaken for a marker."""
     return ANY_MARKER.sub(r"(\1)", " ".join(printable(text).split()))

@@ -67,13 +67,13 @@ def are_editions(title: str, other: str) -> bool:
 
 
 def swapped_names(ours: list[str], theirs: list[str]) -> tuple[str, ...]:
-    """Return the two names in which alone the sentences differ (ignoring stop words), or nothing."""
+    """Return the two names if the sentences differ only in one name (ignoring stop words), or nothing."""
     swaps: list[tuple[str, str]] = []
     one, other = ([word.casefold() for word in words] for words in (ours, theirs))
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     for change, start, end, other_start, other_end in matcher.get_opcodes():
         if change == "equal" or (change != "replace" and not (start and other_start)):
-            continue  # one text may start with a heading
+            continue  # One text may start with a heading.
         mine, yours = _without_description(ours[start:end]), _without_description(theirs[other_start:other_end])
         if all(word.casefold() in STOP_WORDS for word in (*mine, *yours)):
             continue

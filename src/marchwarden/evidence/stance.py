@@ -154,7 +154,7 @@ def _worst_name(claim_words: Iterable[_ClaimWord]) -> float:
 
 
 def _figures_met(claimed: Numbers, found: Numbers) -> bool:
-    """Whether the evidence has all figures of the claim. Zero counts as a negation instead."""
+    """Whether the evidence has all figures of the claim, except zero, which counts as a negation."""
     dated = all(any(moment.agrees(other) for other in found.moments) for moment in claimed.moments)
     counted = [figure for figure in claimed.quantities if figure.value]
     return dated and all(any(figure.agrees(other) for other in found.quantities) for figure in counted)

@@ -59,7 +59,7 @@ class PassageIndex:
         return [Ranked(self.notebook.passages[place], scores[place]) for place in order]
 
     def content_of(self, passage: Passage) -> SentenceContent:
-        """Return the content of the passage's own text."""
+        """Return the content of the passage's text, without title and heading."""
         if passage.id not in self._contents:
             self._contents[passage.id] = SentenceContent.from_text(self.notebook.text_of(passage), self.stems)
         return self._contents[passage.id]

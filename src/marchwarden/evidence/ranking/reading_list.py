@@ -27,14 +27,14 @@ class ReadingList:
 
 def reading_list(index: PassageIndex, tokens: int) -> ReadingList:
     """Return the unread passages worth reading, as many as the tokens allow."""
-    wanted = _wanted(index)
+    selected = _select_passages(index)
     affordable = 0
-    for passage in wanted:
+    for passage in selected:
         tokens -= tokens_in(index.notebook.text_of(passage))
         if tokens < 0:
             break
         affordable += 1
-    return ReadingList(tuple(wanted[:affordable]), len(wanted) - affordable)
+    return ReadingList(tuple(selected[:affordable]), len(selected) - affordable)
 
 
 def uncovered_aspects(notebook: Notebook) -> list[str]:
@@ -43,25 +43,25 @@ def uncovered_aspects(notebook: Notebook) -> list[str]:
     return [aspect for aspect in notebook.aspects if aspect not in covered]
 
 
-def _wanted(index: PassageIndex) -> list[Passage]:
+def _select_passages(index: PassageIndex) -> list[Passage]:
     """Select relevant unread passages: no copies, limited per document, at most `PER_ROUND`."""
     notebook = index.notebook
     share = max(FAIR_SHARE, 2 * PER_ROUND // max(len(notebook.documents), 1))
-    taken: dict[int, int] = {}
+    count_per_document: dict[int, int] = {}
     texts = [index.content_of(passage) for passage in notebook.passages if passage.id in notebook.read]
-    wanted: list[Passage] = []
+    selected: list[Passage] = []
     for passage in _best(index):
-        if passage.id in notebook.read or taken.get(passage.document, 0) >= share:
+        if passage.id in notebook.read or count_per_document.get(passage.document, 0) >= share:
             continue
         text = index.content_of(passage)
         if any(_is_copy(text, other) for other in texts):
             continue
-        wanted.append(passage)
+        selected.append(passage)
         texts.append(text)
-        taken[passage.document] = taken.get(passage.document, 0) + 1
-        if len(wanted) == PER_ROUND:
+        count_per_document[passage.document] = count_per_document.get(passage.document, 0) + 1
+        if len(selected) == PER_ROUND:
             break
-    return wanted
+    return selected
 
 
 def _best(index: PassageIndex) -> list[Passage]:

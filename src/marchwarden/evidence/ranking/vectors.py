@@ -49,7 +49,7 @@ class Vectors:
 def _tokenizer(path: Path) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # The library raises no narrower type.
         raise InvalidInput(f"{path} is not a tokenizer file: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
