@@ -26,9 +26,9 @@ NO_KEY: Final = "No API key: using the built-in extractive mode.\nSet ANTHROPIC_
 
 def resolve_spec(spec: str | None, environ: Mapping[str, str]) -> str:
     """Return the requested spec, else MARCHWARDEN_MODEL, else Claude if there is a key, else `extractive`."""
-    named = (spec or environ.get("MARCHWARDEN_MODEL") or "").strip()
-    if named:
-        return named
+    requested = (spec or environ.get("MARCHWARDEN_MODEL") or "").strip()
+    if requested:
+        return requested
     return DEFAULT_CLAUDE if environ.get("ANTHROPIC_API_KEY") else EXTRACTIVE
 
 

@@ -147,8 +147,8 @@ def _numbers(text: str) -> frozenset[str]:
 
 def overall_match(survey: Survey) -> float:
     """Return the probability that the question is answered, averaged over its aspects."""
-    asked = tuple(survey.aspects) if len(survey.aspects) > 1 else ("",)
-    return sum(_answer_probability(survey, aspect) for aspect in asked) / len(asked)
+    aspects_or_question = tuple(survey.aspects) if len(survey.aspects) > 1 else ("",)
+    return sum(_answer_probability(survey, aspect) for aspect in aspects_or_question) / len(aspects_or_question)
 
 
 def aspect_match(survey: Survey, aspect: str) -> float:

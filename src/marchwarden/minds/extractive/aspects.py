@@ -11,13 +11,13 @@ MOST_ASPECTS: Final = 4
 ANSWERED: Final = 0.8
 SCRAP: Final = 3
 
-_ASKS_ANEW: Final = (
+_NEW_QUESTION: Final = (
     r"(?:also\s+)?(?:(?:in|at|on|for|by|to|from|with)\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b"
 )
 _ASKS: Final = re.compile(r"\b(?:who|whom|whose|what|when|where|why|which|how|is|are|can|do|does|did)\b", re.IGNORECASE)
 # After a comma, "who" and "which" usually start a relative clause; "how" and "what" start a new question.
 _PARTS: Final = re.compile(
-    rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_ASKS_ANEW})|,\s+(?=(?:how|what|why)\b)", re.IGNORECASE
+    rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_NEW_QUESTION})|,\s+(?=(?:how|what|why)\b)", re.IGNORECASE
 )
 _NAME: Final = (
     r"(?<!\S)[\"“'‘]?[A-ZÀ-ÖØ-Þ][^\s,?]*(?:\s+(?:(?:of|the|in|to|de|la|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9(][^\s,?]*)*"
@@ -32,21 +32,19 @@ _DIFFERENCE: Final = re.compile(
     r"(?P<other>[^,?]{2,60}?)(?=\s*[?.,]|\s*$)",
     re.IGNORECASE,
 )
-_STANDS_IN: Final = re.compile(
-    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those)\b", re.IGNORECASE
-)
+_PRONOUN: Final = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those)\b", re.IGNORECASE)
 _CONTEXT_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def split_aspects(question: str) -> tuple[str, ...]:
     """Return the parts of a question, each understandable on its own. A simple question is its only aspect."""
-    return _compared(question) or _asked(question)
+    return _split_comparison(question) or _split_parts(question)
 
 
 def unanswered_aspects(aspects: tuple[str, ...], context: str, stems: WordStemmer) -> tuple[str, ...]:
     """Return the aspects the context does not answer, or all of them if it answers every one."""
     known = [sentence for sentence in _CONTEXT_SENTENCE.split(context) if sentence.strip()]
-    return tuple(aspect for aspect in aspects if not _answered(aspect, known, stems)) or aspects
+    return tuple(aspect for aspect in aspects if not _is_answered(aspect, known, stems)) or aspects
 
 
 def known_sentences(context: str, stems: WordStemmer) -> tuple[frozenset[str], ...]:
@@ -55,7 +53,7 @@ def known_sentences(context: str, stems: WordStemmer) -> tuple[frozenset[str], .
     return tuple(sentence for sentence in found if sentence)
 
 
-def _answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
+def _is_answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
     question = parse_question(aspect, stems)
     needed = ANSWERED * len(question.stems)
     return any(
@@ -65,23 +63,23 @@ def _answered(aspect: str, known: list[str], stems: WordStemmer) -> bool:
     )
 
 
-def _asked(question: str) -> tuple[str, ...]:
+def _split_parts(question: str) -> tuple[str, ...]:
     """Split at question marks, semicolons and conjunctions that start another question."""
     parts = [part.strip(" ?;,") for part in _PARTS.split(question)]
     parts = [part for part in parts if part][:MOST_ASPECTS]
     if len(parts) <= 1 or not _ASKS.search(parts[0]):
         return (question,)
     subject = " ".join(key_phrases(parts[0])) or parts[0]
-    return (parts[0], *(_spelled_out(part, subject) for part in parts[1:]))
+    return (parts[0], *(_with_subject(part, subject) for part in parts[1:]))
 
 
-def _spelled_out(part: str, subject: str) -> str:
+def _with_subject(part: str, subject: str) -> str:
     """Append the subject of the first part if this part has a pronoun or is only a few words long."""
-    lost = _STANDS_IN.search(part) or len(part.split()) <= SCRAP
-    return f"{part} ({subject})" if lost else part
+    needs_subject = _PRONOUN.search(part) or len(part.split()) <= SCRAP
+    return f"{part} ({subject})" if needs_subject else part
 
 
-def _compared(question: str) -> tuple[str, ...]:
+def _split_comparison(question: str) -> tuple[str, ...]:
     """Return one question for each of two compared things, or nothing if the question compares none."""
     found = _DIFFERENCE.search(question) or _EITHER.search(question)
     if found is None and _TOGETHER.search(question):

@@ -1,6 +1,6 @@
 """Turn code blocks into statements together with the sentence or heading that introduces them.
 
-Recognises fenced blocks and blocks indented below `::` or a directive. Of a long block only the first lines are quoted.
+Recognises fenced blocks and blocks indented below `::` or a directive. Only the first lines of a long block are quoted.
 The other lines remain separate statements.
 """
 
@@ -35,7 +35,7 @@ class CodeExamples(ComposedStatements):
 
     def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
-        for above, code in _introduced(notebook, document):
+        for above, code in _blocks_with_introduction(notebook, document):
             if self.is_asked_for(above) or _INTRODUCES.search(above.text):
                 self._compose(above, code)
 
@@ -56,7 +56,7 @@ def _beginning(code: Sequence[Line], room: int) -> Iterator[Line]:
         yield each
 
 
-def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
+def _blocks_with_introduction(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
     """Yield each code block with the line above it."""
     page = notebook.documents[document]
     spans = _spans(page.text) if page.layout == "prose" else []
@@ -68,11 +68,11 @@ def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Seque
         return at >= 0 and sentence.start < spans[at][1]
 
     above: Sentence | None = None
-    for found, sentences in groupby(sentences_of(notebook, document), is_code):
+    for in_code, sentences in groupby(sentences_of(notebook, document), is_code):
         run = list(sentences)
-        if found and above:
-            yield line(page, above), [_shown(page, each) for each in run]
-        above = None if found else run[-1]
+        if in_code and above:
+            yield line(page, above), [_code_line(page, each) for each in run]
+        above = None if in_code else run[-1]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -82,7 +82,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return sorted(match.span() for match in (*fenced, *indented))
 
 
-def _shown(page: Document, sentence: Sentence) -> Line:
+def _code_line(page: Document, sentence: Sentence) -> Line:
     """Return the line without its prompt, in backticks, or empty text for a fence or directive."""
     text = "" if _ANNOUNCES.match(page.text, sentence.start) else page.text[sentence.start : sentence.end]
     code = " ".join(_PROMPT.sub("", text, count=1).split())

@@ -45,7 +45,7 @@ class ComposedStatements:
     """Composed statements of one document, and the lines they include."""
 
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
-        self._asked = frozenset(stems.content_stems(notebook.question))
+        self._question_stems = frozenset(stems.content_stems(notebook.question))
         self._stems = stems
         self._composed: dict[str, Composition] = {}
         self._included: set[str] = set()
@@ -59,7 +59,7 @@ class ComposedStatements:
 
     def is_asked_for(self, above: Line) -> bool:
         """Whether it is a heading with a word of the question, so that it introduces the lines below."""
-        return above.is_heading and not self._asked.isdisjoint(self._stems.content_stems(above.text))
+        return above.is_heading and not self._question_stems.isdisjoint(self._stems.content_stems(above.text))
 
 
 def line(page: Document, sentence: Sentence) -> Line:

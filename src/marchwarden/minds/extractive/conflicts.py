@@ -48,7 +48,7 @@ def find_conflicts(survey: Survey, detector: ConflictDetector) -> tuple[Conflict
     return tuple(found_by_sides.values())[:MOST]
 
 
-def _is_relevant(question: ParsedQuestion, kind: Kind, said: AbstractSet[str]) -> bool:
+def _is_relevant(question: ParsedQuestion, kind: Kind, shared_stems: AbstractSet[str]) -> bool:
     """Whether the conflict concerns what the question asks for.
 
     A question about a person ignores conflicting dates. If the question expects no particular kind of answer, the
@@ -57,7 +57,7 @@ def _is_relevant(question: ParsedQuestion, kind: Kind, said: AbstractSet[str]) -
     asked_for = _ASKED_FOR.get(question.expected)
     if asked_for is None or kind == "polarity":
         matter = set(question.stems) - question.key - question.light
-        return not matter or bool(matter & said)
+        return not matter or bool(matter & shared_stems)
     return kind == asked_for
 
 
@@ -69,7 +69,7 @@ def _compared_text(survey: Survey, statement: Statement) -> ComparedText:
 
 def _resolve_pronoun(statement: Statement, title: str, notebook: Notebook) -> str:
     """Replace a leading pronoun with the title, if the sentence before starts with the title."""
-    named = re.compile(rf"(?:The )?{re.escape(title)}\b", re.IGNORECASE)
-    if title and any(named.match(each.text) for each in find_antecedent(notebook, statement)):
+    starts_with_title = re.compile(rf"(?:The )?{re.escape(title)}\b", re.IGNORECASE)
+    if title and any(starts_with_title.match(each.text) for each in find_antecedent(notebook, statement)):
         return _PRONOUN.sub(lambda _: title, statement.text)
     return statement.text

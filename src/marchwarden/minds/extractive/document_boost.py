@@ -43,14 +43,14 @@ def document_boosts(
 def _by_document(
     question: ParsedQuestion, statements: Sequence[Statement], relevances: Sequence[float]
 ) -> dict[int, float]:
-    """Return each document's boost from its best relevance and from the share of its title asked for."""
+    """Return each document's boost from its best relevance and from the share of its title in the question."""
     best: dict[int, float] = {}
     titles: dict[int, float] = {}
-    asked = frozenset(question.stems)
+    question_stems = frozenset(question.stems)
     for statement, relevance in zip(statements, relevances, strict=True):
         document = statement.passage.document
         best[document] = max(relevance, best.get(document, 0.0))
-        titles[document] = len(statement.title & asked) / max(len(statement.title), 1)
+        titles[document] = len(statement.title & question_stems) / max(len(statement.title), 1)
     top = max(best.values(), default=0.0) or 1.0
     return {at: DOCUMENT_WEIGHT * best[at] / top + TITLE_WEIGHT * titles[at] for at in best}
 

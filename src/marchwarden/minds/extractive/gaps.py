@@ -32,7 +32,7 @@ def find_gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ..
     if len(survey.aspects) <= 1:
         return (_build_gap(survey, "", match, stems),)
     matches = {aspect: aspect_match(survey, aspect) for aspect in survey.aspects}
-    return tuple(_build_gap(survey, aspect, met, stems) for aspect, met in matches.items() if met < CONFIRMED)
+    return tuple(_build_gap(survey, aspect, value, stems) for aspect, value in matches.items() if value < CONFIRMED)
 
 
 def _build_gap(survey: Survey, aspect: str, match: float, stems: WordStemmer) -> Gap:
@@ -56,8 +56,8 @@ def _closest(survey: Survey, aspect: str) -> str:
 def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
     """Name words that occur nowhere in the read passages, or else words the best sentence lacks."""
     scorer, best = survey.scorer(aspect), survey.best_for(aspect)
-    met = frozenset(stem for scored in survey.ranked for stem in scored.statement.passage_stems)
-    nowhere = scorer.missing(met)
+    read_stems = frozenset(stem for scored in survey.ranked for stem in scored.statement.passage_stems)
+    nowhere = scorer.missing(read_stems)
     if nowhere:
         return f"Nothing read mentions {_in_question_words(scorer.question.text, nowhere, stems)}."
     lacking = scorer.missing(best.statement.stems) if best else []

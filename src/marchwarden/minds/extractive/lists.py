@@ -28,7 +28,7 @@ class IntroducedLists(ComposedStatements):
 
     def __init__(self, notebook: Notebook, document: int, stems: WordStemmer) -> None:
         super().__init__(notebook, stems)
-        for above, items in _introduced(notebook, document):
+        for above, items in _lists_with_introduction(notebook, document):
             if self.is_asked_for(above) or above.text.rstrip("*_`").endswith(":"):
                 self._compose(above, items)
 
@@ -58,7 +58,7 @@ def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
     yield piece
 
 
-def _introduced(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
+def _lists_with_introduction(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
     """Yield each list of two or more items with the line above it. Items with prompt injections are left out."""
     page = notebook.documents[document]
     if page.layout != "prose" or not _ANY_ITEM.search(page.text):

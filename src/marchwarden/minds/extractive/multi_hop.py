@@ -84,18 +84,20 @@ def needs_second_hop(survey: Survey, stems: WordStemmer) -> bool:
 
 def first_documents(survey: Survey, stems: WordStemmer) -> list[int]:
     """Return documents whose titles the question names, then those of the best sentences."""
-    asked = frozenset(stems.content_stems(survey.notebook.question))
+    question_stems = frozenset(stems.content_stems(survey.notebook.question))
     best = dict.fromkeys(scored.statement.passage.document for scored in survey.ranked)
-    named = [document for document in best if (own := _title(survey, document, stems)) and own <= asked]
+    named = [document for document in best if (own := _title(survey, document, stems)) and own <= question_stems]
     leading = [scored.statement.passage.document for scored in survey.leaders.values()]
     return list(dict.fromkeys([*named, *leading, *best]))[: max(FIRST_DOCUMENTS, len(survey.aspects))]
 
 
 def followed_documents(survey: Survey, stems: WordStemmer) -> list[int]:
     """Return the documents about names that were searched for, in the order of the searches."""
-    asked = [frozenset(stems.content_stems(query.text)) for query in survey.notebook.queries[1:]]
+    searched_names = [frozenset(stems.content_stems(query.text)) for query in survey.notebook.queries[1:]]
     titles = [_title(survey, document, stems) for document in range(len(survey.notebook.documents))]
-    return [at for name in asked for at, title in enumerate(titles) if title and (title <= name or name <= title)]
+    return [
+        at for name in searched_names for at, title in enumerate(titles) if title and (title <= name or name <= title)
+    ]
 
 
 def second_hops(survey: Survey, opening: Sequence[ScoredStatement], stems: WordStemmer) -> list[ScoredStatement]:
@@ -119,11 +121,18 @@ def second_hops(survey: Survey, opening: Sequence[ScoredStatement], stems: WordS
 
 def _mentioned_documents(survey: Survey, first_statements: Sequence[Statement], stems: WordStemmer) -> list[int]:
     """Return documents whose title occurs in the statements but is not part of the question."""
-    said = frozenset[str]().union(*(each.stem_set for each in first_statements))
-    own, asked = {each.passage.document for each in first_statements}, frozenset(survey.question_scorer.question.stems)
+    statement_stems = frozenset[str]().union(*(each.stem_set for each in first_statements))
+    own, question_stems = (
+        {each.passage.document for each in first_statements},
+        frozenset(survey.question_scorer.question.stems),
+    )
     others = dict.fromkeys(scored.statement.passage.document for scored in survey.ranked)
     titles = {document: _title(survey, document, stems) for document in others if document not in own}
-    return [document for document, title in titles.items() if title and title <= said and not title <= asked]
+    return [
+        document
+        for document, title in titles.items()
+        if title and title <= statement_stems and not title <= question_stems
+    ]
 
 
 def _title(survey: Survey, document: int, stems: WordStemmer) -> frozenset[str]:
@@ -137,8 +146,8 @@ def _titles(survey: Survey) -> Iterator[str]:
 
 def _names_in(survey: Survey, document: int, stems: WordStemmer) -> list[str]:
     """Return the names in a document, those closest to the question's remaining words first."""
-    asked = [stem for stem in survey.question_scorer.question.stems if stem not in _title(survey, document, stems)]
-    wanted = frozenset(asked).union(*related_words(asked, stems).values())
+    remaining = [stem for stem in survey.question_scorer.question.stems if stem not in _title(survey, document, stems)]
+    wanted = frozenset(remaining).union(*related_words(remaining, stems).values())
     own = [scored.statement for scored in survey.ranked if scored.statement.passage.document == document]
     opening = min((statement.start for statement in own), default=0)
     values: dict[str, float] = {}
@@ -153,8 +162,8 @@ def _names_in(survey: Survey, document: int, stems: WordStemmer) -> list[str]:
 def _places(statement: Statement) -> Iterator[_Place]:
     for match in NAME.finditer(statement.text):
         name = match[0].strip(".'’&-")
-        said = [word for word in words(name) if not word.isdigit() and word not in STOP_WORDS | _CALENDAR]
-        if 0 < len(said) <= LONGEST_NAME:
+        name_words = [word for word in words(name) if not word.isdigit() and word not in STOP_WORDS | _CALENDAR]
+        if 0 < len(name_words) <= LONGEST_NAME:
             yield _Place(name, *match.span())
 
 
@@ -186,8 +195,8 @@ def related_words(asked: Iterable[str], stems: WordStemmer) -> Mapping[str, froz
 
 def asks_two_relations(asked: Iterable[str], stems: WordStemmer) -> bool:
     """Whether the question chains two relations, such as the birthplace of a film's director."""
-    named = frozenset(asked)
-    return sum(not group.isdisjoint(named) for group in _groups(stems)) > 1
+    stem_set = frozenset(asked)
+    return sum(not group.isdisjoint(stem_set) for group in _groups(stems)) > 1
 
 
 def _groups(stems: WordStemmer) -> list[frozenset[str]]:

@@ -47,8 +47,8 @@ _PLACES: Final = "country countries city cities state place town region continen
 
 def _which(kinds: str) -> str:
     """Return a pattern for `which year`, `what is the average age` and similar, singular or plural."""
-    named = "|".join(kinds.split())
-    return rf"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?(?:{named})s?\b"
+    alternatives = "|".join(kinds.split())
+    return rf"\b(?:what|which) (?:(?:is|are|was|were) (?:the )?)?(?:\w+ )?(?:{alternatives})s?\b"
 
 
 _VERB: Final = r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|might|must)"

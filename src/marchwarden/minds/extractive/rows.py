@@ -21,7 +21,7 @@ class TableRows:
     def __init__(self, notebook: Notebook, document: int) -> None:
         page = notebook.documents[document]
         self._tables = Tables(page.text, page.layout)
-        self._asked = frozenset(_NUMBER.findall(notebook.question))
+        self._question_numbers = frozenset(_NUMBER.findall(notebook.question))
         headers = self._tables.headers
         self._headers = {
             sentence.start: sentence.id
@@ -49,7 +49,7 @@ class TableRows:
     def _narrowed(self, row: Row) -> Row:
         """Keep only columns whose number (usually a year) is in the question, if there are any."""
         numbers = [frozenset(_NUMBER.findall(cell.column)) for cell in row.cells]
-        if not any(self._asked & each for each in numbers):
+        if not any(self._question_numbers & each for each in numbers):
             return row
-        wanted = (not each or self._asked & each for each in numbers)
+        wanted = (not each or self._question_numbers & each for each in numbers)
         return Row(row.label, tuple(compress(row.cells, wanted)))

@@ -35,7 +35,7 @@ _STOPS: Final[Mapping[str, Stop]] = {
 
 @dataclass(frozen=True)
 class ClaudeAgentModel:
-    """A Claude model. Empty `model`: the default of the subscription. Empty `program`: the program of the SDK."""
+    """A Claude model. An empty `model` means the subscription's default, an empty `program` that of the SDK."""
 
     model_id: str
     model: str = ""
@@ -50,7 +50,7 @@ class ClaudeAgentModel:
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
         from claude_agent_sdk import ClaudeSDKError, ResultMessage, query
 
-        # Run in an empty folder, so that no file of the caller is within reach even if tools were enabled.
+        # Run in an empty folder, so that the caller's files are out of reach even if tools were enabled.
         with TemporaryDirectory(prefix="marchwarden-") as folder:
             result: ResultMessage | None = None
             try:

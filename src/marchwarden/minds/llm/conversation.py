@@ -1,4 +1,4 @@
-"""All requests to a model for one thought. Every request fits the remaining budget; every attempt is charged and kept.
+"""Send all requests for one thought to a model. Each fits the remaining budget; each attempt is charged and recorded.
 
 A thought gets one answer and at most one repair. Failed requests are retried a few times within the time limit. Knows
 nothing about notebooks.
@@ -88,13 +88,13 @@ class Conversation:
 
     def exchange(self) -> bytes:
         """Return everything sent and received as JSON, for the archive."""
-        said = {
+        transcript = {
             "model": self.model.model_id,
             "prompts": self.prompts,
             "instructions": self.instructions,
             "attempts": [attempt.as_json() for attempt in self.attempts],
         }
-        return json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+        return json.dumps(transcript, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
     def failed(self, detail: str) -> MindError:
         kind = TooLittleLeft if self.unsent else MindError

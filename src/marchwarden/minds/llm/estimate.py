@@ -3,8 +3,9 @@
 Why not a tokenizer: each provider has its own, and the bound must hold for all of them.
 
 Measured against the tokenizers of Claude 2, cl100k and o200k on prose in six languages, tables, code, JSON, chemical
-names and random letters: none ever counted more. English prose counts 1.7 to 1.9 times what they say, and the narrowest
-margin measured is 7 %, on chemical names. A tokenizer that cuts plain English 1.6 times as fine as those stays below.
+names and random letters: none ever counted more. For English prose the bound is 1.7 to 1.9 times their count. The
+narrowest margin measured is 7 %, on chemical names. The bound also holds for a tokenizer that splits plain English into
+1.6 times as many tokens.
 """
 
 import math

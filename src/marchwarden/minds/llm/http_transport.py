@@ -33,7 +33,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
         headers = [(name, value) for name, value in response.headers.items() if not name.startswith("content-")]
         if response.is_success:
-            # The body has just been validated as JSON, whatever its content type was.
+            # The body has just been validated as JSON, so its declared content type does not matter.
             headers.append(("content-type", "application/json"))
             content = _validate(content)
         return httpx2.Response(response.status_code, headers=headers, content=content)

@@ -115,17 +115,17 @@ class LanguageMind:
         support = Support(notebook, self._stems)
         claims = [support.with_evidence(claim, shown) for claim in parse_claims(shape.claims, notebook, self._cleaner)]
         claims = await self._reword(claims, notebook, support, conversation)
-        kept = [claim for claim in claims if support.is_usable(claim)]
+        usable = [claim for claim in claims if support.is_usable(claim)]
         reported = support.conflicts(shape.conflicts, self._cleaner)
-        cited = [evidence for claim in kept for evidence in claim.evidence]
-        overlooked = support.find_overlooked([*cited, *shown], reported) if kept else ()
+        cited = [evidence for claim in usable for evidence in claim.evidence]
+        overlooked = support.find_overlooked([*cited, *shown], reported) if usable else ()
         return Draft(
-            claims=tuple(kept),
-            match=parse_match(shape) if kept else 0.0,
+            claims=tuple(usable),
+            match=parse_match(shape) if usable else 0.0,
             conflicts=(*reported, *overlooked)[:3],
             gaps=(
                 *parse_gaps(shape, self._cleaner),
-                *gaps_for_withdrawn([each for each in claims if each not in kept], notebook),
+                *gaps_for_withdrawn([each for each in claims if each not in usable], notebook),
             ),
             open_questions=parse_open_questions(shape, notebook, self._cleaner),
             left_undone=f"too few tokens were left to conclude with {' and '.join(conversation.unsent)}"

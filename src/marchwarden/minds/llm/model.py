@@ -1,4 +1,4 @@
-"""The interface to a language model: a request in, a completion or a failure out. Knows no provider and no budget."""
+"""Define the interface to a language model: request, completion and failure. Knows no provider and no budget."""
 
 import json
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class UnavailableModel:
-    """A model that fails every request. It stands in when the key or library of an earlier run's model is missing."""
+    """A model that fails every request. Replaces the model of an earlier run if its key or library is missing."""
 
     model_id: str
     reason: str

@@ -66,14 +66,14 @@ def parse_plan(shape: PlanShape, notebook: Notebook, cleaner: TextCleaner, stems
 
     Aspects are searched by their words alone, so an aspect without a word of the question gets the question appended.
     """
-    said = (cleaner.clean(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
-    asked = frozenset(stems.content_stems(notebook.question))
-    named = (
-        each if asked.intersection(stems.content_stems(each)) else f"{each}: {notebook.question}"
-        for each in said
+    cleaned = (cleaner.clean(each, LONGEST_ASPECT) for each in shape.aspects[: 2 * MOST_ASPECTS])
+    question_stems = frozenset(stems.content_stems(notebook.question))
+    candidates = (
+        each if question_stems.intersection(stems.content_stems(each)) else f"{each}: {notebook.question}"
+        for each in cleaned
         if each
     )
-    aspects = tuple(dict.fromkeys(named))[:MOST_ASPECTS] or (notebook.question,)
+    aspects = tuple(dict.fromkeys(candidates))[:MOST_ASPECTS] or (notebook.question,)
     queries = tuple(_queries(shape.queries, aspects, cleaner, _longest(notebook)))
     return Plan(queries or (Query(notebook.question),), aspects)
 
@@ -101,25 +101,25 @@ def parse_claims(shapes: Iterable[ClaimShape], notebook: Notebook, cleaner: Text
     claims: dict[str, Claim] = {}
     for shape in shapes:
         text = cleaner.clean(shape.text)
-        named = (each for said in shape.evidence for each in _ID.findall(said))
-        evidence = tuple(dict.fromkeys(each for each in named if _is_evidence(notebook, each)))
+        ids = (each for reference in shape.evidence for each in _ID.findall(reference))
+        evidence = tuple(dict.fromkeys(each for each in ids if _is_evidence(notebook, each)))
         if text:
             claims.setdefault(text, Claim(text, evidence[:MOST_EVIDENCE], _share(shape.confidence)))
     return list(claims.values())[:MOST_CLAIMS]
 
 
 def parse_gaps(shape: ConclusionShape, cleaner: TextCleaner) -> tuple[Gap, ...]:
-    said = [
+    gaps = [
         Gap(topic=topic, category=GapCategory(gap.category), detail=cleaner.clean(gap.detail) or "Not answered.")
         for gap in shape.gaps[: 2 * MOST_GAPS]
         if (topic := cleaner.clean(gap.topic, LONGEST_QUERY))
     ]
-    return tuple(said[:MOST_GAPS])
+    return tuple(gaps[:MOST_GAPS])
 
 
 def parse_open_questions(shape: ConclusionShape, notebook: Notebook, cleaner: TextCleaner) -> tuple[OpenQuestion, ...]:
     """Build the open questions that name an existing sentence as their origin."""
-    said = [
+    questions = [
         OpenQuestion(
             question=question,
             context=cleaner.clean(each.context),
@@ -129,7 +129,7 @@ def parse_open_questions(shape: ConclusionShape, notebook: Notebook, cleaner: Te
         for each in shape.open_questions[: 2 * MOST_QUESTIONS]
         if (question := cleaner.clean(each.question)) and _is_evidence(notebook, _id(each.evidence))
     ]
-    return tuple(said[:MOST_QUESTIONS])
+    return tuple(questions[:MOST_QUESTIONS])
 
 
 def parse_match(shape: ConclusionShape) -> float:
@@ -151,12 +151,12 @@ def _queries(
 
 def _findings(shapes: Sequence[FindingShape], notebook: Notebook, shown: Iterable[str]) -> Iterator[Finding]:
     names = set(shown)
-    taken: set[str] = set()
+    used: set[str] = set()
     for shape in shapes[:MOST_FINDINGS]:
         evidence = _id(shape.evidence)
-        if evidence in taken or evidence.partition(".")[0] not in names or not _is_evidence(notebook, evidence):
+        if evidence in used or evidence.partition(".")[0] not in names or not _is_evidence(notebook, evidence):
             continue
-        taken.add(evidence)
+        used.add(evidence)
         yield Finding(evidence, _share(shape.relevance), _aspect(shape.aspect, notebook.aspects), shape.stance)
 
 
@@ -176,9 +176,9 @@ def _discoveries(
             )
 
 
-def _id(said: str) -> str:
+def _id(text: str) -> str:
     """Extract the id: weak models put brackets and words around it."""
-    found = _ID.search(said)
+    found = _ID.search(text)
     return found[0] if found else ""
 
 

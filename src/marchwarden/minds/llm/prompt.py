@@ -53,16 +53,16 @@ def reading_content(notebook: Notebook, passages: Sequence[Passage]) -> str:
     shown = fence_sentences(
         notebook, all_sentences(sorted(passages, key=lambda passage: (passage.document, passage.start)))
     )
-    asked = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
+    task = f"Which of these sentences bear on the question: {one_line(notebook.question, MAX_QUESTION)}"
     head = f"{_question_header(notebook)}{_guide(notebook)}"
-    return f"{head}\n{_aspects(notebook)}\n{_past_searches(notebook)}\n{earlier}Documents:\n{shown}\n{asked}"
+    return f"{head}\n{_aspects(notebook)}\n{_past_searches(notebook)}\n{earlier}Documents:\n{shown}\n{task}"
 
 
 def conclusion_content(notebook: Notebook, shown: Sequence[ShownSentence]) -> str:
     evidence = fence_sentences(notebook, _in_document_order(shown))
-    asked = f"Answer from these sentences: {one_line(notebook.question, MAX_QUESTION)}"
+    task = f"Answer from these sentences: {one_line(notebook.question, MAX_QUESTION)}"
     head = f"{_question_header(notebook)}\n{_aspects(notebook)}"
-    return f"{head}\nEvidence, the strongest parts of what was read:\n{evidence}\n{asked}"
+    return f"{head}\nEvidence, the strongest parts of what was read:\n{evidence}\n{task}"
 
 
 def rewording_content(notebook: Notebook, claims: Iterable[tuple[int, Claim, Sequence[str]]]) -> str:
@@ -105,11 +105,11 @@ def select_evidence(notebook: Notebook, stems: WordStemmer) -> list[ShownSentenc
     found = sentences_by_relevance(notebook)
     if found:
         return found[:MOST_TO_CONCLUDE]
-    asked = frozenset(stems.content_stems(notebook.question))
+    question_stems = frozenset(stems.content_stems(notebook.question))
     read = [passage for passage in notebook.passages if passage.id in notebook.read]
     read.sort(
         key=lambda each: (
-            -len(asked & frozenset(stems.content_stems(notebook.text_of(each)))),
+            -len(question_stems & frozenset(stems.content_stems(notebook.text_of(each)))),
             each.document,
             each.start,
         )

@@ -68,12 +68,12 @@ async def send_request(
 
     Many compatible servers constrain the output without showing the schema to the model. They get both.
     """
-    asked = request.prompt if native and access.vendor != "compatible" else request.prompt_with_schema
+    prompt = request.prompt if native and access.vendor != "compatible" else request.prompt_with_schema
     async with _client(limits, tls) as client:
         try:
             response = await model_request(
                 vendor_model(access, client),
-                [ModelRequest.user_text_prompt(asked, instructions=request.instructions)],
+                [ModelRequest.user_text_prompt(prompt, instructions=request.instructions)],
                 model_settings=_settings(access, limits),
                 model_request_parameters=_parameters(request, access.vendor, native=native),
             )
@@ -119,8 +119,8 @@ def _parameters(request: Request, vendor: Vendor, *, native: bool) -> ModelReque
 
 def _completion(response: ModelResponse) -> Completion:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    said = response.finish_reason or (response.provider_details or {}).get("finish_reason")
-    stop = _STOPS.get(response.finish_reason or "", "unknown") if said else "complete"
+    reason = response.finish_reason or (response.provider_details or {}).get("finish_reason")
+    stop = _STOPS.get(response.finish_reason or "", "unknown") if reason else "complete"
     return Completion(text, stop, _usage(response))
 
 

@@ -122,28 +122,28 @@ class RewordingShape(_Shape):
 @cache
 def schema_of(shape: type[BaseModel]) -> JsonSchema:
     """Return the JSON Schema of a shape: all fields required, no additional fields, references resolved."""
-    whole: dict[str, Any] = shape.model_json_schema()
-    definitions: dict[str, Any] = whole.pop("$defs", {})
-    schema: JsonSchema = _plain(whole, definitions)
+    model_schema: dict[str, Any] = shape.model_json_schema()
+    definitions: dict[str, Any] = model_schema.pop("$defs", {})
+    schema: JsonSchema = _simplify(model_schema, definitions)
     return schema
 
 
 def with_bounds(schema: JsonSchema) -> JsonSchema:
     """Add length limits, for servers that constrain every token: without limits, a weak model may never stop."""
     limits: dict[str, JsonSchema] = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": LONGEST_TEXT}}
-    kept = {name: with_bounds(each) if isinstance(each, dict) else each for name, each in schema.items()}
-    return kept if "enum" in schema else {**kept, **limits.get(str(schema.get("type")), {})}
+    bounded = {name: with_bounds(each) if isinstance(each, dict) else each for name, each in schema.items()}
+    return bounded if "enum" in schema else {**bounded, **limits.get(str(schema.get("type")), {})}
 
 
-def _plain(node: Any, definitions: dict[str, Any]) -> Any:
+def _simplify(node: Any, definitions: dict[str, Any]) -> Any:
     if isinstance(node, list):
-        return [_plain(each, definitions) for each in node]
+        return [_simplify(each, definitions) for each in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _plain(definitions[node["$ref"].rpartition("/")[2]], definitions)
+        return _simplify(definitions[node["$ref"].rpartition("/")[2]], definitions)
     # A property may be named `title`; only a title that is a string is an annotation.
-    kept = {name: each for name, each in node.items() if name not in _NOT_FOR_PROVIDERS or isinstance(each, dict)}
-    plain = {name: _plain(each, definitions) for name, each in kept.items()}
+    allowed = {name: each for name, each in node.items() if name not in _NOT_FOR_PROVIDERS or isinstance(each, dict)}
+    simple = {name: _simplify(each, definitions) for name, each in allowed.items()}
     # Strict providers require every field; defaults exist for the others.
-    return {**plain, "required": list(plain["properties"])} if "properties" in plain else plain
+    return {**simple, "required": list(simple["properties"])} if "properties" in simple else simple

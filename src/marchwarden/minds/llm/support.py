@@ -32,9 +32,9 @@ class Support:
     def __init__(self, notebook: Notebook, stems: WordStemmer) -> None:
         self._notebook = notebook
         self._stems = stems
-        self._asked = frozenset(stems.content_stems(notebook.question))
+        self._question_stems = frozenset(stems.content_stems(notebook.question))
         # Aspects are planned before any page is read, so no page can influence them.
-        self._sought = self._asked.union(*(stems.content_stems(aspect) for aspect in notebook.aspects))
+        self._topic_stems = self._question_stems.union(*(stems.content_stems(aspect) for aspect in notebook.aspects))
 
     def with_evidence(self, claim: Claim, shown: Sequence[str]) -> Claim:
         """Return the claim. If it cites nothing, add the shown sentence that supports it best, if one does."""
@@ -53,12 +53,12 @@ class Support:
         found = [f"not in the evidence: {', '.join(missing)}"] if missing else []
         found += ["quotes what the evidence does not say"] if self._misquotes(claim, excerpts) else []
         found += [] if self._is_relevant(claim, excerpts) else ["has nothing to do with the question"]
-        return found or ([] if self._is_carried(claim, excerpts) else ["says something else than the evidence"])
+        return found or ([] if self._is_supported(claim, excerpts) else ["says something else than the evidence"])
 
     def is_usable(self, claim: Claim) -> bool:
         """Whether the claim may go to grounding, which does not detect invented quotations or unrelated claims."""
         excerpts = self._excerpts(claim)
-        fitting = self._is_carried(claim, excerpts) and self._is_relevant(claim, excerpts)
+        fitting = self._is_supported(claim, excerpts) and self._is_relevant(claim, excerpts)
         return not excerpts or (fitting and not self._misquotes(claim, excerpts))
 
     def conflicts(self, shapes: Sequence[ConflictShape], cleaner: TextCleaner) -> tuple[Conflict, ...]:
@@ -82,38 +82,42 @@ class Support:
                 yield Conflict(found.topic, found.kind, one, other, found.stance)
 
     def _shared_words(self, claim: Claim) -> int:
-        said = {stem for each in self._excerpts(claim) for stem in self._stems.content_stems(each.verbatim)}
-        return len(said.intersection(self._stems.content_stems(claim.text)))
+        evidence_stems = {stem for each in self._excerpts(claim) for stem in self._stems.content_stems(each.verbatim)}
+        return len(evidence_stems.intersection(self._stems.content_stems(claim.text)))
 
     def _excerpts(self, claim: Claim) -> list[Excerpt]:
         return [self._notebook.excerpt(each) for each in claim.evidence if self._notebook.has(each)]
 
-    def _is_carried(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
+    def _is_supported(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         words = frozenset(self._stems.content_stems(claim.text))
-        said = {
+        evidence_stems = {
             stem for each in excerpts for stem in self._stems.content_stems(f"{each.verbatim} {each.document.title}")
         }
-        return len(words & said) > 0 and len(words & (said | self._asked)) >= CARRIED * len(words)
+        return len(words & evidence_stems) > 0 and len(
+            words & (evidence_stems | self._question_stems)
+        ) >= CARRIED * len(words)
 
     def _is_relevant(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
         """Whether the claim or its evidence shares a word with the question or its aspects."""
-        said = {
+        claim_stems = {
             stem
             for text in (claim.text, *(each.verbatim for each in excerpts))
             for stem in self._stems.content_stems(text)
         }
-        return not self._sought or not said.isdisjoint(self._sought)
+        return not self._topic_stems or not claim_stems.isdisjoint(self._topic_stems)
 
     def _misquotes(self, claim: Claim, excerpts: Sequence[Excerpt]) -> bool:
-        said = " ".join(" ".join(excerpt.verbatim.split()) for excerpt in excerpts).casefold()
-        return any(" ".join(quoted.split()).casefold() not in said for quoted in _QUOTED.findall(claim.text))
+        evidence_text = " ".join(" ".join(excerpt.verbatim.split()) for excerpt in excerpts).casefold()
+        return any(" ".join(quoted.split()).casefold() not in evidence_text for quoted in _QUOTED.findall(claim.text))
 
     def _topic(self, topic: str, one: str, other: str) -> str:
         """Return the model's topic if all its words occur in the evidence or the question: it enters the answer."""
         excerpts = [self._notebook.excerpt(each) for each in (one, other)]
-        said = {stem for each in excerpts for stem in self._stems.content_stems(each.verbatim)} | self._asked
+        evidence_stems = {
+            stem for each in excerpts for stem in self._stems.content_stems(each.verbatim)
+        } | self._question_stems
         words = self._stems.content_stems(topic)
-        return topic if words and said.issuperset(words) and not unsupported(topic, excerpts) else UNNAMED
+        return topic if words and evidence_stems.issuperset(words) and not unsupported(topic, excerpts) else UNNAMED
 
     def _same_document(self, one: str, other: str) -> bool:
         return self._notebook.document_of(one) is self._notebook.document_of(other)
