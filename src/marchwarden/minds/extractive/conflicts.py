@@ -48,7 +48,7 @@ def find_conflicts(survey: Survey, detector: ConflictDetector) -> tuple[Conflict
     return tuple(found_by_sides.values())[:MOST]
 
 
-def _is_relevant(question: ParsedQuestion, kind: Kind, shared_stems: AbstractSet[str]) -> bool:
+def _is_relevant(question: ParsedQuestion, kind: Kind, sentence_stems: AbstractSet[str]) -> bool:
     """Whether the conflict concerns what the question asks for.
 
     A question about a person ignores conflicting dates. If the question expects no particular kind of answer, the
@@ -57,7 +57,7 @@ def _is_relevant(question: ParsedQuestion, kind: Kind, shared_stems: AbstractSet
     asked_for = _ASKED_FOR.get(question.expected)
     if asked_for is None or kind == "polarity":
         matter = set(question.stems) - question.key - question.light
-        return not matter or bool(matter & shared_stems)
+        return not matter or bool(matter & sentence_stems)
     return kind == asked_for
 
 
