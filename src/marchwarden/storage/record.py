@@ -69,7 +69,7 @@ class RunHeader:
 
 @dataclass(frozen=True)
 class ThinkStep:
-    """Identifies one thought of a run: the main one of an iteration or its fallback, whichever mind produced it.
+    """Identifies one thought of a run, the main one of an iteration or its fallback, independent of the mind.
 
     `numbering` identifies the numbering of the evidence that the thought may cite.
     """
@@ -213,7 +213,7 @@ class RunRecord:
     async def think(
         self, step: "ThinkStep", kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
     ) -> Thought[T]:
-        """Return the recorded thought at no cost, whichever mind is used now, or perform and record it."""
+        """Return the recorded thought at no cost, even if another mind is used now, or perform and record it."""
         adapter: TypeAdapter[T] = _THOUGHTS[kind]
         entry = self._recall(step.action, step.key)
         if entry is None:

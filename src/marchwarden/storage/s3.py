@@ -165,7 +165,7 @@ class S3TraceWriter:
         if not names:
             return
         whole = b"".join(self._bucket.read(name) or b"" for name in names)
-        # If the merged object exists, another worker finished the trace and these lines came too late.
+        # If the merged object exists, another worker has finished the trace, and these lines are too late.
         self._bucket.create(_trace_object(self._trace_id), whole)
         self._bucket.remove(names)
 

@@ -169,7 +169,7 @@ class Journal:
 
     @classmethod
     def open_or_begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
-        """Resume a trace, or start it. A process that was killed before its first line has left no trace."""
+        """Resume a trace, or start it. A process that was killed before its first line leaves no trace."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
