@@ -1,4 +1,4 @@
-"""Budget: what one run may still spend. It adds up recorded steps and reads no clock."""
+"""Track what one run may still spend. Adds up recorded steps and reads no clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

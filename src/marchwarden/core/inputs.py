@@ -1,4 +1,4 @@
-"""What the user gives researchers to read: folders, databases, and whatever other kinds of researcher ask for."""
+"""The inputs that the user gives researchers to read, such as folders and databases."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "marchwarden.researchers"
 BUILT_IN: Final = ("files", "database", "web", "arxiv")
-"""In the order in which a PI asks them."""
+"""The built-in kinds, in the order in which a PI asks them."""
 RESERVED: Final = frozenset({"pi", "registered"})
 """Names that traces and `marchwarden serve` use for something else."""
 

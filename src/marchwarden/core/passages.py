@@ -21,7 +21,7 @@ PASSAGE_MAY_END: Final = 400
 LONGEST_BLOCK: Final = 20_000
 LONGEST_HEADING: Final = 100
 BREAK: Final = re.compile(f"{REMOVAL_MARK}|{re.escape(CUT)}")
-"""No excerpt crosses these places: text is missing there, or the source contains our own cut mark."""
+"""Excerpts never span these places: text is missing there, or the source contains our own cut mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _BLOCK_START: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
@@ -240,7 +240,7 @@ def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Split a sentence at breaks, and pieces that are too long for an excerpt at clause ends.
 
-    Our cut mark in the source counts as a break, because in an excerpt it must mean our own cut.
+    A cut mark that is part of the source counts as a break, because in an excerpt it must mean our own cut.
     """
     for gap in BREAK.finditer(text, start, end):
         yield from _clauses(text, *_trim(text, start, gap.start()))

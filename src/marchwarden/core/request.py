@@ -55,20 +55,20 @@ def _complaint(model: str, detail: ErrorDetails) -> str:
     within = model == ResearchConstraints.__name__ or "constraints" in detail["loc"][:-1]
     facts = {
         **detail.get("ctx", {}),
-        "msg": _plain(detail["msg"]),
-        "name": _plain(".".join(str(part) for part in detail["loc"])) or "the arguments",
-        "given": _quoted(detail["input"]),
+        "msg": _shorten_text(detail["msg"]),
+        "name": _shorten_text(".".join(str(part) for part in detail["loc"])) or "the arguments",
+        "given": _shorten(detail["input"]),
         "length": len(str(detail["input"]).strip()),
         "allowed": ", ".join((ResearchConstraints if within else ResearchRequest).model_fields),
     }
     return _SAYINGS.get(detail["type"], "{name}: {msg}").format_map(facts)
 
 
-def _quoted(value: object) -> str:
+def _shorten(value: object) -> str:
     """Return the value shortened and in plain ASCII, because it is untrusted."""
     shown = ascii(value[: LONGEST_QUOTE + 1] if isinstance(value, str) else value)
     return shown if len(shown) <= LONGEST_QUOTE else shown[:LONGEST_QUOTE] + "..."
 
 
-def _plain(text: str) -> str:
-    return _quoted(text)[1:].rstrip("'\"")
+def _shorten_text(text: str) -> str:
+    return _shorten(text)[1:].rstrip("'\"")
