@@ -62,8 +62,8 @@ class RunCatalog:
     def runs(self) -> list[RunSummary]:
         """Return every run whose trace contains at least the question."""
         found = [self._summary(trace_id, stamp) for trace_id, stamp in self._store.stamps().items()]
-        asked = [summary for summary in found if summary.question]
-        return sorted(asked, key=lambda summary: summary.began, reverse=True)
+        with_question = [summary for summary in found if summary.question]
+        return sorted(with_question, key=lambda summary: summary.began, reverse=True)
 
     def _summary(self, trace_id: str, stamp: Stamp) -> RunSummary:
         known = self._cache.get(trace_id)
@@ -80,7 +80,7 @@ class RunCatalog:
 
 def member_run_ids(runs: Sequence[RunSummary]) -> set[str]:
     """Return the ids of runs that a PI started. A cancelled one is recognized by its question and start time."""
-    named = {dispatch.trace_id for run in runs for dispatch in run.errands if dispatch.trace_id}
+    ids = {dispatch.trace_id for run in runs for dispatch in run.errands if dispatch.trace_id}
     unanswered = {
         (dispatch.researcher, dispatch.question): run
         for run in runs
@@ -90,8 +90,8 @@ def member_run_ids(runs: Sequence[RunSummary]) -> set[str]:
     for run in runs:
         parent = None if run.finished else unanswered.get((run.researcher, run.question))
         if parent and parent.began <= run.began <= parent.ended:
-            named.add(run.trace_id)
-    return named
+            ids.add(run.trace_id)
+    return ids
 
 
 def search_runs(runs: Iterable[RunSummary], words: str) -> list[RunSummary]:
@@ -181,7 +181,7 @@ def _first_and_last_line(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
         file.seek(start)
         *lines, _rest = file.read(size - start).split(b"\n")
         # A block that does not start at the beginning of the file may start within a line.
-        whole = lines if start == 0 else lines[1:]
-        if whole or start == 0:
-            return first, whole[-1] if whole else b""
+        complete = lines if start == 0 else lines[1:]
+        if complete or start == 0:
+            return first, complete[-1] if complete else b""
         block *= 4

@@ -1,4 +1,4 @@
-"""Costs: sum up what runs spent. The traces are the only ledger."""
+"""Sum up the costs of runs. Traces are the only record of costs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Prices: the dollar price of tokens, from a table that users can extend. Unlisted models have no price."""
+"""Look up the dollar price of tokens in a table that users can extend. Unlisted models have no price."""
 
 import tomllib
 from collections.abc import Mapping

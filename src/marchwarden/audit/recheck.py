@@ -1,4 +1,4 @@
-"""Recheck: fetch the documents a run cited again, and tell which statements are still supported.
+"""Fetch the documents that a run cited again, and tell which statements are still supported.
 
 Knows sources only by their protocol; the caller chooses them. Changes neither the trace nor the archive.
 """
@@ -92,8 +92,8 @@ async def recheck_sources(
     """Fetch every document cited by a run's result once, and compare it with what was cited."""
     limits = limits or RecheckLimits()
     cited = _documents(record)
-    late = f"not checked: the time limit of {limits.all_seconds:g} s for all documents was reached"
-    checks = [each.check(SourceStatus.UNREACHABLE, late) for each in cited]
+    not_checked = f"not checked: the time limit of {limits.all_seconds:g} s for all documents was reached"
+    checks = [each.check(SourceStatus.UNREACHABLE, not_checked) for each in cited]
     slots = anyio.Semaphore(limits.at_once)
 
     async def recheck(at: int) -> None:
@@ -182,7 +182,7 @@ async def _recheck_one(cited: _CitedDocument, source_of: SourceOf, seconds: floa
     try:
         source = source_of(cited.first)
     except SourceError as error:
-        return _failed(cited, error)
+        return _check_of_failed_fetch(cited, error)
     except MarchwardenError as error:
         return cited.check(SourceStatus.UNKNOWN, str(error))
     earlier = set(source.notices())
@@ -190,13 +190,13 @@ async def _recheck_one(cited: _CitedDocument, source_of: SourceOf, seconds: floa
         with anyio.fail_after(seconds):
             found = await source.fetch(Hit(_fetchable_url(cited.place)))
     except SourceError as error:
-        return _failed(cited, error)
+        return _check_of_failed_fetch(cited, error)
     except TimeoutError:
         return cited.check(SourceStatus.UNREACHABLE, f"no answer within {seconds:g} s")
     return _compare(cited, found, [notice for notice in source.notices() if notice not in earlier])
 
 
-def _failed(cited: _CitedDocument, error: SourceError) -> SourceCheck:
+def _check_of_failed_fetch(cited: _CitedDocument, error: SourceError) -> SourceCheck:
     if error.category is GapCategory.SOURCE_NOT_FOUND:
         return cited.check(SourceStatus.GONE, error.detail, cited.numbers)
     return cited.check(SourceStatus.UNREACHABLE, error.detail)

@@ -1,4 +1,4 @@
-"""Replay: run a finished run again from its trace and archive only, without network, and compare the results."""
+"""Run a finished run again from its trace and archive only, without network, and compare the results."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Verify: prove every citation of a run again from its trace and archive, without a model or network."""
+"""Prove every citation of a run again from its trace and archive, without a model or network."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
