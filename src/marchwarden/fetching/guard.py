@@ -1,7 +1,7 @@
 """Decide which hosts may be contacted (protection against SSRF).
 
-A name is resolved once, every address is checked, and the checked address is the one that is dialled. The guard sits
-in the network layer, below redirects and TLS, so no request can bypass it.
+A name is resolved once, every address is checked, and only a checked address is connected to. The guard sits in the
+network layer, below redirects and TLS, so no request can bypass it.
 """
 
 import socket

@@ -151,7 +151,7 @@ class PageRequest:
 
 
 async def _redirect_target(target: Url, incoming: IncomingResponse) -> Url:
-    # Send back the exact bytes of the header, whatever charset the server had in mind.
+    # Send back the exact bytes of the header: its charset is unknown.
     location = quote(incoming.headers["location"].encode("latin-1"), safe=string.punctuation + " ")
     redirected = target.join(location)
     await incoming.drain()

@@ -69,7 +69,7 @@ class Url:
 def parse_url(url: str) -> Url:
     """Parse a URL. Raises `SourceError` for anything two parsers could read differently."""
     if len(url) > MAX_URL_LENGTH:
-        raise _rejected(f"its URL is longer than {MAX_URL_LENGTH} characters")
+        raise _url_error(f"its URL is longer than {MAX_URL_LENGTH} characters")
     if _UNPRINTABLE.search(url):
         raise _rejected("its URL has control characters in it")
     match = _URL.fullmatch(url.strip(" "))
@@ -90,7 +90,7 @@ def parse_url(url: str) -> Url:
 def _parse_name(text: str) -> str:
     """Return a host name or IPv4 address in its canonical form."""
     if len(text) > _MAX_NAME_LENGTH:
-        raise _rejected("its host name is too long")
+        raise _url_error("its host name is too long")
     try:
         name = text.lower() if text.isascii() else idna.encode(text, uts46=True).decode("ascii")
     except idna.IDNAError as error:
@@ -115,7 +115,7 @@ def _parse_ipv6(text: str) -> str:
     try:
         return str(IPv6Address(text))
     except AddressValueError as error:
-        raise _rejected("its host is not an IPv6 address") from error
+        raise _url_error("its host is not an IPv6 address") from error
 
 
 def _parse_port(text: str | None, scheme: str) -> int:
@@ -125,5 +125,5 @@ def _parse_port(text: str | None, scheme: str) -> int:
     return port
 
 
-def _rejected(why: str) -> SourceError:
+def _url_error(why: str) -> SourceError:
     return SourceError(f"not fetched: {why}", GapCategory.ACCESS_DENIED)
