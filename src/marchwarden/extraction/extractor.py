@@ -44,7 +44,7 @@ class Extractor:
     ) -> None:
         self._seconds = seconds
         self._starting = starting
-        # An idle worker exits by itself. Do not use one that may be about to.
+        # An idle worker exits on its own. Do not use one that may be about to exit.
         self._fresh_seconds = idle / 2
         self._command = (*command, str(seconds), str(memory), str(idle))
         self._workers = workers
