@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 CACHE_SIZE: Final = 10_000
-"""Sentences. The same ones are checked in every round."""
+"""Number of cached sentences. The same ones are checked in every round."""
 
 _INSTRUCTIONS: Final = re.compile(
     r"""
