@@ -1,4 +1,4 @@
-"""Applies the fleet's rate and spending limits in a worker.
+"""Apply the fleet's rate and spending limits in a worker.
 
 MARCHWARDEN_LIMITS="tavily=5/s anthropic=20/s arxiv=1/3s dollars=50/day"
 """

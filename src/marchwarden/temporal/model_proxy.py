@@ -1,4 +1,4 @@
-"""ModelCall models on behalf of the workers on one machine.
+"""Call models on behalf of the workers on one machine.
 
 `python -m marchwarden.temporal.model_proxy DATABASE SOCKET` accepts calls over a Unix socket, one JSON line each. The
 process outlives the workers, so a model call that was paid for is not lost when a worker is killed. It exits after

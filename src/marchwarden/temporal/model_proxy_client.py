@@ -1,4 +1,4 @@
-"""Connects a worker to the model proxy of its machine, and starts the proxy if needed.
+"""Connect a worker to the model proxy of its machine, and start the proxy if needed.
 
 Workers with the same settings share one proxy: loading the model libraries takes seconds, and a restarted worker finds
 them loaded.

@@ -1,6 +1,6 @@
-"""One step of a PI on the fleet: the normal PI code runs over its trace until it needs new answers.
+"""Compute one step of a PI on the fleet: the normal PI code runs over its trace until it needs new answers.
 
-Recorded steps are recalled, so a step only costs what is new in it.
+Recorded steps are reused, so a step only costs what is new in it.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lists, watches, cancels and retries runs on the fleet."""
+"""List, watch, cancel and retry runs on the fleet."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

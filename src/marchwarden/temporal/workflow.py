@@ -1,4 +1,4 @@
-"""The workflow of one question: run tasks, collect answers, ask the PI for the next step. Deterministic.
+"""Workflow of one question: run tasks, collect answers, ask the PI for the next step. Deterministic.
 
 Everything that uses a mind, a source or the disk is an activity. The workflow id is the trace id.
 """
