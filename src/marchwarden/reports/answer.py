@@ -14,7 +14,7 @@ from marchwarden.text.sanitize import one_line
 
 _MAX_PREVIEWS: Final = 300
 """Previews repeat the excerpt, so only this many markers get one."""
-# The sentence in answers of runs from before results had a field for conflicts.
+# The sentence in answers of old runs, whose results have no field for conflicts.
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class MarkerLinks:
 
 def _preview(citation: Citation) -> Markup:
     """Render the preview shown on hover: the excerpt and its source."""
-    whose = one_line(citation.title or citation.locator, 120)
+    source = one_line(citation.title or citation.locator, 120)
     return element(
         "span",
         element("q", citation.raw_excerpt),
-        element("span", whose, class_="whose"),
+        element("span", source, class_="whose"),
         class_="peek",
         aria_hidden="true",
     )

@@ -73,10 +73,10 @@ def _entry(head: Markup | str, detail: str, locator: str | None = None) -> Marku
 
 def dispatches_section(bundle: Bundle, runs: Mapping[str, str]) -> Markup | None:
     """Render which researcher was asked what, why, and the outcome. `runs` maps trace ids to timeline anchors."""
-    asked = bundle.result.dispatches
-    if not asked:
+    dispatches = bundle.result.dispatches
+    if not dispatches:
         return None
-    listed = element("ol", *(_dispatch(each, bundle, runs) for each in asked), class_="entries asked")
+    listed = element("ol", *(_dispatch(each, bundle, runs) for each in dispatches), class_="entries asked")
     return element("section", element("h2", "Who found what"), listed, id="asked")
 
 

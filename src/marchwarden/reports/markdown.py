@@ -60,8 +60,8 @@ def _verdict(bundle: Bundle) -> str:
     failed = [check for check in bundle.checks if not check.proved]
     if not failed:
         return f"Verified on {day(bundle.made_on)}: all {pluralize(len(bundle.checks), 'check')} passed."
-    named = "; ".join(escape_line(f"{check.subject}: {check.detail}") for check in failed)
-    return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {named}"
+    failures = "; ".join(escape_line(f"{check.subject}: {check.detail}") for check in failed)
+    return f"Not verified on {day(bundle.made_on)}: {len(failed)} of {len(bundle.checks)} checks failed: {failures}"
 
 
 def _link_footnotes(text: str, citations: int) -> str:

@@ -38,7 +38,7 @@ def render_page(bundle: Bundle, prices: Prices) -> str:
     answered = answer_section(bundle, links)
     shown = _body(bundle, prices, answered, links)
     present = [name for name, _ in _SECTIONS if shown[name] is not None]
-    whole = element(
+    page = element(
         "html",
         _head(bundle),
         element(
@@ -52,7 +52,7 @@ def render_page(bundle: Bundle, prices: Prices) -> str:
         ),
         lang="en",
     )
-    return f"<!doctype html>\n{whole.text}\n"
+    return f"<!doctype html>\n{page.text}\n"
 
 
 def content_policy(style: str) -> str:

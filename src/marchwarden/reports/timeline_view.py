@@ -13,18 +13,18 @@ _SHOWN = 200
 
 
 def steps_section(lines: Sequence[Timeline]) -> Markup:
-    whole = max((line.ended for line in lines), default=0.0)
+    total_seconds = max((line.ended for line in lines), default=0.0)
     own, *members = lines
     tokens = sum(line.tokens for line in lines)
     cost = dollars(sum(line.dollars for line in lines), sum(line.unpriced for line in lines))
-    facts = " · ".join(part for part in (seconds(whole), pluralize(tokens, "token"), cost) if part)
+    facts = " · ".join(part for part in (seconds(total_seconds), pluralize(tokens, "token"), cost) if part)
     return element(
         "section",
         element("h2", "Steps"),
         element("p", facts, class_="lead"),
         _legend(),
-        _steps(own, whole),
-        *(_member(number, line, whole) for number, line in enumerate(members, 1)),
+        _steps(own, total_seconds),
+        *(_member(number, line, total_seconds) for number, line in enumerate(members, 1)),
         id="steps",
     )
 
@@ -34,14 +34,14 @@ def anchor_of(number: int) -> str:
     return f"run-{number}"
 
 
-def _member(number: int, line: Timeline, whole: float) -> Markup:
+def _member(number: int, line: Timeline, total_seconds: float) -> Markup:
     cost = dollars(line.dollars, line.unpriced)
     facts = ", ".join(
         part for part in (pluralize(len(line.steps), "step"), pluralize(line.tokens, "token"), cost) if part
     )
     summary = element("summary", element("strong", one_line(line.name, 60)), f": own run ({facts})")
     trace = element("p", "Trace ", element("code", line.trace_id), class_="note")
-    return element("details", summary, _steps(line, whole), trace, id=anchor_of(number), class_="member")
+    return element("details", summary, _steps(line, total_seconds), trace, id=anchor_of(number), class_="member")
 
 
 def _legend() -> Markup:
@@ -50,14 +50,14 @@ def _legend() -> Markup:
     return element("p", *keys, class_="legend", aria_hidden="true")
 
 
-def _steps(line: Timeline, whole: float) -> Markup:
-    shown = [_step(step, line.offset, whole) for step in line.steps[:_SHOWN]]
+def _steps(line: Timeline, total_seconds: float) -> Markup:
+    shown = [_step(step, line.offset, total_seconds) for step in line.steps[:_SHOWN]]
     if len(line.steps) > _SHOWN:
         shown.append(element("li", f"… and {pluralize(len(line.steps) - _SHOWN, 'more step')}, in the trace"))
     return element("ol", *shown, class_="steps")
 
 
-def _step(step: Step, offset: float, whole: float) -> Markup:
+def _step(step: Step, offset: float, total_seconds: float) -> Markup:
     spent = [pluralize(step.tokens, "token"), dollars(step.dollars or 0.0)] if step.tokens else []
     if step.tokens and step.dollars is None:
         spent.append("price unknown")
@@ -74,7 +74,7 @@ def _step(step: Step, offset: float, whole: float) -> Markup:
             element("span", one_line(step.outcome, 160), class_="outcome") if step.outcome else None,
             class_="what",
         ),
-        span(offset + step.began, offset + step.ended, whole, _kind(step)),
+        span(offset + step.began, offset + step.ended, total_seconds, _kind(step)),
         element("span", " · ".join(part for part in facts if part), class_="spent"),
         class_="failed" if step.failed else None,
     )
