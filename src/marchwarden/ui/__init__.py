@@ -1,1 +1,1 @@
-"""The page: ask, watch, read, compare and check in a browser on this machine. Knows no command line and no model."""
+"""Browser interface: ask, watch, read, compare and verify on this machine. Knows no command line and no model."""

@@ -1,4 +1,4 @@
-"""Parses the form with a question into a request, and restores it from a trace. Does not produce HTML."""
+"""Parse the form with a question, and restore it from a trace. Does not produce HTML."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the browser interface gets from the command that starts it."""
+"""Objects and functions that the browser interface gets from the command that starts it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Serves the browser interface on a port of this machine until a signal stops it. Does not know any researcher."""
+"""Serve the browser interface on a port of this machine until a signal stops it. Does not know any researcher."""
 
 import secrets
 from collections.abc import Callable
