@@ -161,8 +161,8 @@ def _statements(result: ResearchResult) -> tuple[int, int]:
     """Return the number of statements in an answer, and how many of them their excerpts do not support."""
     if not result.citations and result.gaps and result.confidence < MIN_CONFIDENCE:
         return 0, 0
-    said = [each for each in result.answer.split("\n\n") if each.strip() and each.strip() != NO_ANSWER]
-    return len(said), sum(_is_unsupported(each, result) for each in said)
+    statements = [each for each in result.answer.split("\n\n") if each.strip() and each.strip() != NO_ANSWER]
+    return len(statements), sum(_is_unsupported(each, result) for each in statements)
 
 
 def _is_unsupported(statement: str, result: ResearchResult) -> bool:

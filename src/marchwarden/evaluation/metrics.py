@@ -61,8 +61,8 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _ratio(part: Iterable[int], whole: Iterable[int]) -> float | None:
-    out_of = sum(whole)
+def _ratio(part: Iterable[int], total: Iterable[int]) -> float | None:
+    out_of = sum(total)
     return sum(part) / out_of if out_of else None
 
 
@@ -75,8 +75,8 @@ def _unanswerable(judgements: Judgements) -> Judgements:
 
 
 def _abstention(judgements: Judgements) -> float | None:
-    sure, unsure = _answerable(judgements), _unanswerable(judgements)
-    return auroc([each.confidence for each in sure], [each.confidence for each in unsure])
+    answerable, unanswerable = _answerable(judgements), _unanswerable(judgements)
+    return auroc([each.confidence for each in answerable], [each.confidence for each in unanswerable])
 
 
 def _contradiction_rate(judgements: Judgements, *, conflict: bool) -> float | None:

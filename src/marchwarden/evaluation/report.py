@@ -142,5 +142,5 @@ def _change(each: Difference) -> str:
 
 def _flip_line(flip: Flip) -> str:
     way = "won " if flip.now_good else "lost"
-    sure = f"{flip.before:.2f} → {flip.after:.2f}"
-    return one_line(f"{way} {flip.question.id} ({sure}): {flip.question.text}", _LONGEST_LINE)
+    confidences = f"{flip.before:.2f} → {flip.after:.2f}"
+    return one_line(f"{way} {flip.question.id} ({confidences}): {flip.question.text}", _LONGEST_LINE)

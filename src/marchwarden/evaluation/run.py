@@ -53,9 +53,9 @@ class ResultsFile:
             return {}
         except OSError as error:
             raise InvalidInput(f"{self.path} cannot be read: {error.strerror}") from error
-        whole = content[: content.rfind(b"\n") + 1]
+        complete = content[: content.rfind(b"\n") + 1]
         try:
-            found = [_RESULT_LINE.validate_json(line) for line in whole.split(b"\n") if line.strip()]
+            found = [_RESULT_LINE.validate_json(line) for line in complete.split(b"\n") if line.strip()]
         except ValidationError as error:
             raise InvalidInput(f"{self.path} is not a results file; choose another file") from error
         return {str(each.id): each.result for each in found}
