@@ -52,7 +52,7 @@ def arxiv_source(
     extractor: Extractor | None = None,
     gate: RequestGate | None = None,
 ) -> ArxivSource:
-    """Build the source. Nothing in it retries by itself, because every request must wait for the rate limiter."""
+    """Build the source. Its clients do not retry, because every request must wait for the rate limiter."""
     endpoints, folder = Endpoints.from_environ(environ), Path(library_dir or library_folder(environ))
     settings = FetchSettings(
         retries=0,

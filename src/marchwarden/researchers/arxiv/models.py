@@ -129,8 +129,8 @@ def format_citation(title: str, authors: Sequence[str], year: int) -> str:
     names = [family_name(name) for name in authors]
     if not names:
         return f"{title} ({year})"
-    who = " and ".join(names) if len(names) <= _PAIR else f"{names[0]} et al."
-    return f"{title} ({who}, {year})"
+    author_text = " and ".join(names) if len(names) <= _PAIR else f"{names[0]} et al."
+    return f"{title} ({author_text}, {year})"
 
 
 def family_name(name: str) -> str:

@@ -27,7 +27,7 @@ MIN_WORD_SHARE: Final = 0.3
 FEW_PAPERS: Final = 5
 """arXiv searches abstracts only. If fewer papers than this contain every word, papers with any word count too."""
 SEARCH_SECONDS: Final = 25.0
-"""Less than a run waits for a search, so that hits from the library survive if arXiv hangs."""
+"""Shorter than the search timeout of a run, so that hits from the library are returned if arXiv hangs."""
 FULL_TEXT_SECONDS: Final = 22.0
 """Limit for a full text, including the wait for the rate limiter. After it, the abstract is quoted instead."""
 MOST_KNOWN: Final = 2_000

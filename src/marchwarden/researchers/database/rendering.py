@@ -84,8 +84,8 @@ def _describe(query: DatabaseQuery) -> str:
 
 
 def _format_row(columns: Sequence[str], row: Sequence[CellValue]) -> str:
-    named = zip(columns, row, strict=True)
-    return "; ".join(f"{one_line(column, MAX_CELL_LENGTH)}: {_format_value(value)}" for column, value in named)
+    cells = zip(columns, row, strict=True)
+    return "; ".join(f"{one_line(column, MAX_CELL_LENGTH)}: {_format_value(value)}" for column, value in cells)
 
 
 def _format_value(value: CellValue) -> str:

@@ -1,5 +1,5 @@
-"""First layer of protection: parse a statement and allow only a single SELECT over known tables that uses nothing but
-the constructs and functions of `allowed_sql`.
+"""First layer of protection: parse a statement and allow only a single SELECT over known tables. It may use only the
+constructs and functions of `allowed_sql`.
 
 Does not access the database. The other layers do not rely on this one.
 """

@@ -110,4 +110,4 @@ WALLS: Final = (
     Wall("a consent wall: nothing is shown before cookies are accepted", _is_consent_wall),
     Wall("the page is empty until a browser runs its scripts", _needs_scripts),
 )
-"""In order: a captcha page also requires scripts, and a paywall also has a login."""
+"""Checked in this order, because a captcha page also requires scripts, and a paywall also has a login."""

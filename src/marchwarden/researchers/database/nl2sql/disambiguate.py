@@ -92,7 +92,7 @@ def _implausibility(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], meanings:
 
 
 def _redundancy_cost(sketch: Sketch, chosen: tuple[SchemaMeaning, ...], meanings: MeaningIndex) -> float:
-    """A question for states seldom names a state: `states the Mississippi runs through` means the river."""
+    """Penalise a value of the kind asked for: in `states the Mississippi runs through`, Mississippi is the river."""
     given = {chosen[slot].column_ref for slot in sketch.values if slot not in sketch.named}
     others = set(range(len(chosen))) - {*sketch.values, *sketch.excluded}
     mentioned = {column_ref for slot in others for column_ref in _naming_columns(chosen[slot], meanings)}

@@ -101,9 +101,9 @@ class MeaningIndex:
     def find_partial_values(self, key: Key) -> tuple[SchemaMeaning, ...]:
         """Return the columns with values that contain these words: `Ontario` in `Lake Ontario`."""
         found: dict[ColumnRef, SchemaMeaning] = {}
-        for whole, meaning in self._words.get(key[0], []):
-            if _contains(whole, key):
-                fit = meaning.fit * (0.5 + 0.4 * len(key) / len(whole))
+        for value_key, meaning in self._words.get(key[0], []):
+            if _contains(value_key, key):
+                fit = meaning.fit * (0.5 + 0.4 * len(key) / len(value_key))
                 if meaning.column_ref not in found or found[meaning.column_ref].fit < fit:
                     found[meaning.column_ref] = replace(meaning, fit=fit, values=(" ".join(key),), part=True)
         return _best(found.values())
@@ -266,5 +266,5 @@ def _best(found: Iterable[SchemaMeaning]) -> tuple[SchemaMeaning, ...]:
     return tuple(each for each in ranked if each.fit >= ranked[0].fit - _MAX_FIT_LOSS)[:_MAX_MEANINGS]
 
 
-def _contains(whole: Key, key: Key) -> bool:
-    return any(whole[at : at + len(key)] == key for at in range(len(whole) - len(key) + 1))
+def _contains(value_key: Key, key: Key) -> bool:
+    return any(value_key[at : at + len(key)] == key for at in range(len(value_key) - len(key) + 1))

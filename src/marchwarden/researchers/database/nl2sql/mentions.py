@@ -76,19 +76,19 @@ class _Candidate:
 
 def find_mentions(words: Sequence[Word], meanings: MeaningIndex) -> tuple[Mention, ...]:
     """Return the longest mentions that do not overlap, in order. Every word is part of one."""
-    taken: dict[int, _Candidate] = {}
+    chosen: dict[int, _Candidate] = {}
     found = sorted(_candidates(words, meanings), key=lambda each: (-each.rank, each.start))
     for each in found:
-        if not any(at in taken for at in range(each.start, each.end)):
-            taken.update(dict.fromkeys(range(each.start, each.end), each))
-    return tuple(_in_order(words, taken))
+        if not any(at in chosen for at in range(each.start, each.end)):
+            chosen.update(dict.fromkeys(range(each.start, each.end), each))
+    return tuple(_in_order(words, chosen))
 
 
-def _in_order(words: Sequence[Word], taken: dict[int, _Candidate]) -> Iterator[Mention]:
+def _in_order(words: Sequence[Word], chosen: dict[int, _Candidate]) -> Iterator[Mention]:
     for at, word in enumerate(words):
         if marks := word.before.strip():
             yield OtherWord(marks, known=True)
-        each = taken.get(at)
+        each = chosen.get(at)
         if each is None:
             yield _other(word)
         elif each.start == at:

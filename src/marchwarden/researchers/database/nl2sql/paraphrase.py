@@ -36,16 +36,16 @@ def paraphrase(query: SelectQuery) -> str:
     ordering = query.ordering
     shown = [term for term in query.shown if not (ordering and ordering.term.is_among((term,)))] or list(query.shown)
     aggregated = any(term.aggregate for term in shown)
-    named = [term for term in shown if not (aggregated and term in query.groups)]
+    terms = [term for term in shown if not (aggregated and term in query.groups)]
     limit = f"{ordering.limit} " if ordering and (ordering.limit or 1) > 1 else ""
-    parts = [f"the {limit}{_join_words([_phrase(term) for term in named])}"]
+    parts = [f"the {limit}{_join_words([_phrase(term) for term in terms])}"]
     if query.about:
-        parts.append(f"{'with' if named[0].is_entity else 'of'} {_join_words(list(query.about))}")
+        parts.append(f"{'with' if terms[0].is_entity else 'of'} {_join_words(list(query.about))}")
     if conditions := [_condition_phrase(each) for each in query.conditions]:
         parts.append("whose " + (" or " if query.either else " and ").join(conditions))
     parts.extend(f"without {absence.label}" for absence in query.absences)
     parts.extend(map(_having_phrase, query.having))
-    if groups := [term.label for term in query.groups if term not in named]:
+    if groups := [term.label for term in query.groups if term not in terms]:
         parts.append(f"for each {_join_words(groups)}")
     parts.extend(_ordering_phrase(each) for each in (ordering, query.then_by) if each)
     return " ".join(parts)

@@ -79,7 +79,7 @@ class QueryPlanner:
         return key.name if key else ""
 
     def _shows_measure(self, shown: tuple[Term, ...], ordering: Ordering) -> bool:
-        """Whether to show the measure of the order: yes, unless the question names the columns it wants."""
+        """Whether to show the measure that rows are ordered by: yes, unless the question names the columns to show."""
         if self._sketch.order is None or self._sketch.order.only_extreme:
             return False
         entities = all(not self._interpretation.meanings[term.slot].column for term in self._sketch.shown)
@@ -193,10 +193,12 @@ class QueryPlanner:
         used = sketch.used_slots()
         implied = {slot.text for slot in sketch.slots if slot.implied}
         things = ((at, slot.text) for at, slot in enumerate(sketch.slots) if at not in used and not slot.implied)
-        named = {sketch.slots[at].text for at in used}
+        used_texts = {sketch.slots[at].text for at in used}
         return tuple(
             dict.fromkeys(
-                self._label(at) for at, text in things if text not in named | implied or sketch.slots[at].superlative
+                self._label(at)
+                for at, text in things
+                if text not in used_texts | implied or sketch.slots[at].superlative
             )
         )
 
