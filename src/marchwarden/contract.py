@@ -223,7 +223,7 @@ class ResearchResult(_ResponseModel):
     conflicts: tuple[SourceConflict, ...] = ()
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it; the view is loaded only there."""
+        """Return the HTML that notebooks show. Imported on demand."""
         from marchwarden.reports.notebook_repr import result_html  # noqa: PLC0415 - only a notebook pays for it
 
         return result_html(self)
