@@ -51,7 +51,6 @@ REPLACED = (
     "Nobody ticked",
     "A folder or file a line",
     "sites, mind, what is known",
-    "Known already",
     "It is not looked for again",
     "runs a PI had others make",
     "asked of pi",

@@ -29,7 +29,7 @@ from tests.world.world import World
 OPENED = "The Alder Bridge was opened in 1931 by the engineer Maud Ferris."
 PAGE = "https://bridges.example/alder"
 MISSING = SourceError("bridges.example answered 404 (Not Found)", GapCategory.SOURCE_NOT_FOUND)
-DENIED = SourceError("bridges.example accepts no connection")
+DENIED = SourceError("bridges.example could not be reached")
 
 
 def a_page(text: str, at: str = PAGE, media_type: str = "text/html") -> Document:
@@ -76,7 +76,7 @@ CHANGES: dict[str, tuple[Document | SourceError, SourceStatus, str]] = {
         "https://bridges.example/",
     ),
     "not found": (MISSING, SourceStatus.GONE, "404"),
-    "no connection": (DENIED, SourceStatus.UNREACHABLE, "accepts no connection"),
+    "no connection": (DENIED, SourceStatus.UNREACHABLE, "could not be reached"),
 }
 
 
@@ -184,7 +184,7 @@ async def test_a_path_may_contain_a_number_sign(tmp_path: Path):
 async def test_an_excerpt_missing_from_a_partial_document_is_not_lost(tmp_path: Path):
     record = await a_run(tmp_path, a_page(OPENED))
     abstract = a_page("An abstract.", media_type="application/atom+xml")
-    why = "it was read by its abstract alone"
+    why = "only its abstract was read"
     visit = await recheck_one(record, ChangedSource(now={PAGE: abstract}, remarks_on={PAGE: why}))
     assert (visit.standing, visit.detail, visit.lost) == (SourceStatus.UNREACHABLE, why, ())
     assert (

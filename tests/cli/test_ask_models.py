@@ -23,7 +23,7 @@ def test_a_run_with_a_model_is_verified_and_replayed_without_the_model(run, serv
     assert result["cost_metadata"]["model_id"] == environ["MARCHWARDEN_MODEL"]
     assert billed <= result["cost_metadata"]["tokens_used"] <= 20_000
     assert result["cost_metadata"]["tokens_used"] > 0
-    assert not [gap for gap in result["gaps"] if gap["topic"] == "mind"]
+    assert not [gap for gap in result["gaps"] if gap["topic"] == "model"]
     assert run("verify", result["trace_id"]).returncode == 0
     assert "identical" in run("replay", result["trace_id"], "--rerun").stdout
 

@@ -56,7 +56,7 @@ def a_result(
     )
 
 
-REFUSAL = a_result("What was read does not answer this question.", (), 0.1, (NOTHING,))
+REFUSAL = a_result("The documents don't answer this question.", (), 0.1, (NOTHING,))
 
 
 def a_judgement(question: SuiteQuestion = QUESTIONS[0], **changed: Any) -> Judgement:

@@ -70,7 +70,7 @@ def test_marker_with_thousands_of_digits_is_invalid():
         ("The bridge was opened in 1935. [1]", 1),
         ("The bridge was opened by Otto Lind. [1]", 1),
         ("The bridge was opened in 1931. [1]\n\nIt is fine.", 1),
-        ("The bridge was opened in 1931. [1]\n\nWhat was read does not answer this question.", 0),
+        ("The bridge was opened in 1931. [1]\n\nThe documents don't answer this question.", 0),
         ("It is so. [7]", 1),
     ],
 )

@@ -35,7 +35,7 @@ def test_a_low_match_is_labelled_closest_found():
 def test_a_conflict_is_shown_even_without_claims():
     conflict = Conflict("the opening", "date", "p1.s2", "p2.s1")
     found = grounded(Draft((Claim("It is blue.", ()),), match=1, conflicts=(conflict,)), a_notebook())
-    assert found.answer == "Sources disagree about the opening: compare [1] with [2]."
+    assert found.answer == "Sources disagree: the opening: compare [1] with [2]."
     assert len(found.citations) == 2
 
 

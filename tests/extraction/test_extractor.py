@@ -98,14 +98,14 @@ def test_worker_that_does_not_read_its_input_is_killed() -> None:
 )
 def test_crash_or_invalid_answer_of_a_worker_fails_only_its_document(code: str) -> None:
     with extractor_running(code) as extractor:
-        assert unreadable_reason(extractor, samples.PAGE) == "reading it crashed the reader"
+        assert unreadable_reason(extractor, samples.PAGE) == "reading it crashed the parser"
         assert extractor.extract(b"plain", "a.txt").text == "plain"
 
 
 def test_document_that_needs_too_much_memory_is_refused() -> None:
     with Extractor(memory=400 << 20) as extractor:
         page = b"<html><body>" + b"<p>a<b>b</b></p>" * 1_000_000
-        assert unreadable_reason(extractor, page) in ("it needs too much memory", "reading it crashed the reader")
+        assert unreadable_reason(extractor, page) in ("it needs too much memory", "reading it crashed the parser")
         assert extractor.extract(samples.pdf(["Still here."]), "a.pdf").text == "Still here."
 
 

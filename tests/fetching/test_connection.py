@@ -44,7 +44,7 @@ def test_unrequested_encoding_is_rejected(encoding):
     "packed", [b"not gzip at all", zlib.compress(b"deflate"), gzip.compress(b"", mtime=0)[:10] + b"\xff" * 20]
 )
 def test_invalid_gzip_is_rejected(packed):
-    with pytest.raises(SourceError, match="not the gzip"):
+    with pytest.raises(SourceError, match="not valid gzip"):
         BodyDecoder("gzip", 1000).feed(packed)
 
 
@@ -55,5 +55,5 @@ def test_truncated_gzip_is_incomplete():
 
 
 def test_too_many_gzip_members_are_rejected():
-    with pytest.raises(SourceError, match="in a row"):
+    with pytest.raises(SourceError, match="more than 100 gzip members"):
         BodyDecoder("gzip", 1 << 20).feed(gzip.compress(b"") * 5000)

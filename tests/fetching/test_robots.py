@@ -82,7 +82,7 @@ async def test_rules_are_fetched_once_and_apply_to_redirects():
     async with site(pages) as served:
         fetcher = Fetcher(served.settings())
         await fetcher.get(served.url("/a"))
-        with pytest.raises(SourceError, match="asks robots not to read"):
+        with pytest.raises(SourceError, match="does not allow robots to read"):
             await fetcher.get(served.url("/b"))
     assert served.request_count("/robots.txt") == 1
     assert served.request_count("/private") == 0

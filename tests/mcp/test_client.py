@@ -114,9 +114,9 @@ async def test_error_in_the_progress_callback_is_raised_and_stops_the_researcher
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        ("dies-at-start", "it ended with exit code 1, saying: ModuleNotFoundError: no module named 'sense'"),
-        ("dies-mid-call", "it ended with exit code 7, saying: out of memory"),
-        ("breaks-contract", "its answer breaks the contract: confidence: Input should be a valid number"),
+        ("dies-at-start", "it exited with code 1: ModuleNotFoundError: no module named 'sense'"),
+        ("dies-mid-call", "it exited with code 7: out of memory"),
+        ("breaks-contract", "its answer violates the contract: confidence: Input should be a valid number"),
     ],
 )
 async def test_failing_subprocess_is_unavailable_with_a_reason(behaviour: str, reason: str) -> None:
@@ -127,15 +127,18 @@ async def test_failing_subprocess_is_unavailable_with_a_reason(behaviour: str, r
     ("server", "reason"),
     [
         (Server("third party"), "Method not found"),
-        (third_party_server(VALID, tool="search"), "it lists no tool 'research'"),
-        (third_party_server(VALID, contract="v2"), "it speaks contract v2, not v1"),
-        (third_party_server(None), "it answered without structured content"),
-        (third_party_server([VALID]), "its answer breaks the contract: the answer: Input should be an object"),
-        (third_party_server({"answer": "yes"}), "its answer breaks the contract: confidence: Field required"),
-        (third_party_server({**VALID, "answer": "\ud800"}), "its answer breaks the contract: the answer: Invalid JSON"),
+        (third_party_server(VALID, tool="search"), "it has no tool 'research'"),
+        (third_party_server(VALID, contract="v2"), "it uses contract v2, not v1"),
+        (third_party_server(None), "its answer has no structured content"),
+        (third_party_server([VALID]), "its answer violates the contract: the answer: Input should be an object"),
+        (third_party_server({"answer": "yes"}), "its answer violates the contract: confidence: Field required"),
+        (
+            third_party_server({**VALID, "answer": "\ud800"}),
+            "its answer violates the contract: the answer: Invalid JSON",
+        ),
         (
             third_party_server({**VALID, "confidence": 1.1}),
-            "its answer breaks the contract: confidence: Input should be less",
+            "its answer violates the contract: confidence: Input should be less",
         ),
     ],
 )
@@ -151,12 +154,12 @@ async def test_missing_command_is_unavailable() -> None:
 
 @pytest.mark.parametrize("behaviour", ["hangs-at-start", "hangs-mid-call"])
 async def test_silent_subprocess_times_out(behaviour: str) -> None:
-    assert (await failure(child(behaviour, silence=2.5))).endswith(f"{behaviour} was silent for 2.5 s")
+    assert (await failure(child(behaviour, silence=2.5))).endswith(f"{behaviour} sent nothing for 2.5 s")
 
 
 async def test_call_that_never_finishes_times_out() -> None:
     researcher = EndlessResearcher()
-    assert await failure(in_process(researcher, timeout=0.3, silence=60)) == "scripted did not finish in 0.3 s"
+    assert await failure(in_process(researcher, timeout=0.3, silence=60)) == "scripted did not finish within 0.3 s"
     assert researcher.stopped.is_set()
 
 

@@ -214,7 +214,7 @@ async def test_run_interrupted_by_a_server_stop_resumes_on_the_next_server(tmp_p
 
         tasks.start_soon(ask)
         await wait_for_fetch(source)
-    assert "the server is stopping; asked again, the run goes on where it stopped" in str(replies[0].content[0])
+    assert "the server is stopping; send the same request again to continue the run" in str(replies[0].content[0])
     (trace_id,) = Store(tmp_path).traces()
     searches_before = list(source.searches)
     source.release.set()

@@ -152,7 +152,7 @@ async def test_unexpected_failure_is_logged_and_hides_internals(mode: Any, caplo
     with caplog.at_level(logging.ERROR, logger="marchwarden.mcp.server"):
         reply = await call(FailingResearcher(KeyError("secret-key")), {"question": "q"}, mode)
     assert reply.is_error
-    assert text_of(reply) == "the researcher failed unexpectedly; the log of its server says why"
+    assert text_of(reply) == "the researcher failed unexpectedly; see the log of its server"
     assert "secret-key" in caplog.text
 
 

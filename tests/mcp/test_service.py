@@ -126,7 +126,7 @@ async def test_rate_limited_call_is_a_429_with_retry_after_and_a_json_rpc_error(
         refused = await post(url, headers, json.dumps(call).encode())
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) == refused.json()["error"]["data"][RETRY_KEY] >= 1
-    assert refused.json()["error"]["message"].startswith("ada may make 1 calls a minute: try again in ")
+    assert refused.json()["error"]["message"].startswith("ada may make 1 calls per minute: try again in ")
 
 
 async def test_daily_limit_is_a_429(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ async def test_client_over_its_limits_does_not_block_another(tmp_path: Path) -> 
             await calls.enter_async_context(pending_call(many, other_arguments(number), replies))
         await wait_for_fetch(source)
         for number in range(2, 10):
-            with pytest.raises(MCPError, match=r"greedy has \d calls waiting, its share|a minute|the queue is full"):
+            with pytest.raises(MCPError, match=r"greedy already has \d calls waiting|per minute|the queue is full"):
                 await many.call_tool("research", other_arguments(number))
         source.release.set()
         assert parse_reply(await one.call_tool("research", ARGUMENTS)).citations
@@ -190,7 +190,7 @@ async def test_flood_of_rejected_calls_does_not_affect_another_client(tmp_path: 
                 tasks.start_soon(call, 10 * number + repetition)
             assert parse_reply(await one.call_tool("research", other_arguments(number))).citations
     assert len(refusals) == 99
-    assert all(line.startswith("greedy may make 1 calls a minute: try again in ") for line in refusals)
+    assert all(line.startswith("greedy may make 1 calls per minute: try again in ") for line in refusals)
 
 
 async def test_daily_tokens_include_active_runs_and_survive_restarts(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ async def test_sigterm_drains_and_a_second_signal_stops_immediately(
     (reply,) = replies
     assert reply.is_error is not is_released
     if not is_released:
-        assert "the server is stopping; asked again, the run goes on where it stopped" in str(reply.content[0])
+        assert "the server is stopping; send the same request again to continue the run" in str(reply.content[0])
 
 
 async def test_queued_call_gets_its_trace_id_in_the_progress(tmp_path: Path) -> None:

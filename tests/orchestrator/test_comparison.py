@@ -14,42 +14,42 @@ FERRIS = "Maud Ferris built the Alder Bridge with a main span that is 420 metres
 ONE, OTHER = "https://one.example/page", "https://other.example/page"
 
 CONFLICTS = {
-    "figure": (QUESTION, cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER), "Sources disagree about"),
+    "figure": (QUESTION, cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER), "Sources disagree"),
     "date": (
         "When was the Alder Bridge opened to traffic?",
         cited("The Alder Bridge was opened to traffic in 1931.", ONE),
         cited("The Alder Bridge was opened to traffic in 1934.", OTHER),
-        "Sources disagree about",
+        "Sources disagree",
     ),
     "yes or no": (
         "Is the Alder Bridge safe for lorries?",
         cited("The Alder Bridge is safe for heavy lorries.", ONE),
         cited("The Alder Bridge is not safe for heavy lorries.", OTHER),
-        "Sources disagree about",
+        "Sources disagree",
     ),
     "outdated": (
         "What is the speed limit on the Alder Bridge?",
         dated("The speed limit on the Alder Bridge is 50 kilometres per hour.", ONE, "2015-03-01"),
         dated("The speed limit on the Alder Bridge is 30 kilometres per hour.", OTHER, "2024-03-01"),
-        "A newer source says otherwise about",
+        "A newer source differs",
     ),
     "another year": (
         "How many cars did the Alder Bridge carry a day?",
         cited("The Alder Bridge carried 4000 cars a day in 2019.", ONE),
         cited("The Alder Bridge carried 7000 cars a day in 2023.", OTHER),
-        "Sources speak of different cases of",
+        "Sources describe different cases",
     ),
     "another place": (
         "What is the toll of the Alder Bridge for lorries?",
         cited("The toll of the Alder Bridge for lorries from Dorn is 5 euros.", ONE),
         cited("The toll of the Alder Bridge for lorries is 9 euros.", OTHER),
-        "Sources speak of different cases of",
+        "Sources describe different cases",
     ),
     "a condition": (
         "How many tonnes does the Alder Bridge carry?",
         cited("The Alder Bridge carries 40 tonnes of load.", ONE),
         cited("The Alder Bridge carries 20 tonnes of load when frozen.", OTHER),
-        "One source qualifies what another says about",
+        "One source qualifies another",
     ),
 }
 
@@ -157,7 +157,9 @@ async def test_a_source_fetched_with_two_texts_becomes_a_gap(tmp_path):
         "two": an_investigator(tmp_path, source=MemorySource((note("bridge.md", changed),))),
     }
     result = await a_pi(tmp_path, team).research(QUESTION)
-    [reported] = [each for each in conflict_gaps(result) if each.startswith("The same source was read differently")]
+    [reported] = [
+        each for each in conflict_gaps(result) if each.startswith("Researchers read different versions of this source")
+    ]
     assert f"one: “{SPAN}”" in reported
     assert f"two: “{ANOTHER_SPAN}”" in reported
     assert {each.raw_excerpt for each in result.citations} == {SPAN, ANOTHER_SPAN}
@@ -184,7 +186,7 @@ async def test_two_excerpts_of_one_page_are_not_a_conflict(tmp_path):
 
 
 async def test_a_conflict_reported_by_a_researcher_and_the_pi_is_shown_once(tmp_path):
-    reported = gap(GapCategory.CONTRADICTORY_SOURCES, "span", f"Another figure: a: “{SPAN}” / b: “{ANOTHER_SPAN}”")
+    reported = gap(GapCategory.CONTRADICTORY_SOURCES, "span", f"The figures differ: a: “{SPAN}” / b: “{ANOTHER_SPAN}”")
     web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [reported]))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     assert len(conflict_gaps(result)) == 1
@@ -194,7 +196,7 @@ async def test_a_mind_cannot_hide_a_conflict(tmp_path):
     draft = Draft((Claim(SPAN, ("p1.s1",), 0.9),), 0.9, (Conflict("span", "figure", "p1.s1", "p2.s1", "qualifies"),))
     team = {"one": citing(cited(SPAN, ONE)), "two": citing(cited(ANOTHER_SPAN, OTHER))}
     result = await a_pi(tmp_path, team, mind=ScriptedMind(concluded=Thought(draft))).research(QUESTION)
-    assert "Sources disagree about" in result.answer
+    assert "Sources disagree" in result.answer
     assert len(conflict_gaps(result)) == 1
     assert ANOTHER_SPAN in [each.raw_excerpt for each in result.citations]
 

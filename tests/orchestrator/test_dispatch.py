@@ -55,7 +55,7 @@ async def test_each_dispatch_gets_a_share_of_budget_and_time(tmp_path):
     ("error", "said"),
     [
         (ResearcherUnavailable("it died"), "it died"),
-        (InvalidInput("too long"), "it refused the question: too long"),
+        (InvalidInput("too long"), "it rejected the question: too long"),
     ],
 )
 async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_path, error: MarchwardenError, said: str):
@@ -63,7 +63,7 @@ async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_pa
     result = await a_pi(tmp_path, {"broken": broken, "web": citing(cited())}).research(QUESTION)
     assert SPAN in result.answer
     [silent] = [each for each in result.gaps if each.topic == "broken"]
-    assert (silent.category, silent.detail) == (GapCategory.ACCESS_DENIED, f"broken gave no answer: {said}")
+    assert (silent.category, silent.detail) == (GapCategory.ACCESS_DENIED, f"broken returned no answer: {said}")
     assert result.dispatches[0].outcome == f"no answer: {said}"
     assert result.dispatches[0].tokens_used == 0, "it never gave a sign of life"
     assert await holds(tmp_path, result)
@@ -72,9 +72,9 @@ async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_pa
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        (third_party_server({"answer": "yes"}), "its answer breaks the contract"),
-        (third_party_server(a_result().model_dump(mode="json"), contract="v9"), "it speaks contract v9, not v1"),
-        (third_party_server({}, tool="search"), "it lists no tool"),
+        (third_party_server({"answer": "yes"}), "its answer violates the contract"),
+        (third_party_server(a_result().model_dump(mode="json"), contract="v9"), "it uses contract v9, not v1"),
+        (third_party_server({}, tool="search"), "it has no tool"),
     ],
 )
 async def test_a_contract_violation_becomes_a_gap_and_the_others_continue(tmp_path, server, said: str):
@@ -93,9 +93,9 @@ async def test_a_hanging_researcher_is_cancelled_before_the_deadline(tmp_path):
         result = await a_pi(tmp_path, team).research(QUESTION, constraints=BRIEFLY)
     assert hanging.was_cancelled
     assert SPAN in result.answer
-    assert "hanging gave no answer: no answer before the time was over" in [each.detail for each in result.gaps]
+    assert "hanging returned no answer: no answer before the deadline" in [each.detail for each in result.gaps]
     assert len(result.dispatches) == 2, "there is no time left to follow anything up"
-    assert result.gaps[-1].detail == "the 0.5 seconds were over before 1 more could be asked"
+    assert result.gaps[-1].detail == "the time limit of 0.5 seconds was reached before 1 more question could be asked"
     assert result.dispatches[0].tokens_used == hanging.asked[0].constraints.token_budget
     assert await holds(tmp_path, result)
 
@@ -119,8 +119,8 @@ async def test_an_overspending_researcher_is_rejected(tmp_path):
     assert "9 metres" not in result.answer
     granted = greedy.asked[0].constraints.token_budget
     assert result.dispatches[0].tokens_used == granted * 3 // 2, "it is booked all the same"
-    said = f"its answer was refused: it spent {granted * 3 // 2} tokens of the {granted} it was given"
-    assert f"greedy gave no answer: {said}" in [each.detail for each in result.gaps]
+    said = f"its answer was rejected: it used {granted * 3 // 2} of {granted} tokens"
+    assert f"greedy returned no answer: {said}" in [each.detail for each in result.gaps]
     assert await holds(tmp_path, result)
 
 
@@ -130,7 +130,7 @@ async def test_a_certain_answer_cancels_the_other_dispatches(tmp_path):
     with anyio.fail_after(10):
         result = await a_pi(tmp_path, {"hanging": hanging, "sure": sure}).research(QUESTION)
     assert hanging.was_cancelled
-    assert result.dispatches[0].outcome == "no answer: no longer needed: sure had settled it"
+    assert result.dispatches[0].outcome == "no answer: no longer needed: sure already answered"
     assert [each for each in result.gaps if each.topic == "hanging"] == [], "it is not to blame"
     assert await holds(tmp_path, result)
 
@@ -155,7 +155,7 @@ async def test_a_certain_follow_up_cancels_only_the_same_question(tmp_path):
         QUESTION, constraints=BRIEFLY
     )
     assert [each.outcome for each in result.dispatches if each.researcher == "hanging"] == [
-        "no answer: no answer before the time was over"
+        "no answer: no answer before the deadline"
     ]
 
 
@@ -193,7 +193,7 @@ async def test_a_damaged_archived_answer_loses_only_that_answer(tmp_path):
     Store(tmp_path).archive.path(str(kept)).write_bytes(b"damaged")
     again = await rerun(Store(tmp_path), result.trace_id, ExtractiveMind(), rebuild_pi_offline)
     assert "Maud Ferris" in again.result.answer
-    assert "its answer is lost" in again.result.dispatches[0].outcome + again.result.dispatches[1].outcome
+    assert "its answer was lost" in again.result.dispatches[0].outcome + again.result.dispatches[1].outcome
 
 
 async def test_damaged_archived_evidence_becomes_a_gap(tmp_path):

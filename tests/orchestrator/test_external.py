@@ -46,7 +46,12 @@ async def test_a_researcher_in_another_language_is_used_like_a_built_in_one(tmp_
 @needs_node
 @pytest.mark.parametrize(
     ("mode", "message"),
-    [("dead", "gave no answer"), ("strange", "breaks the contract"), ("newer", "contract v9"), ("", "LIBRARY_MODE")],
+    [
+        ("dead", "returned no answer"),
+        ("strange", "violates the contract"),
+        ("newer", "contract v9"),
+        ("", "LIBRARY_MODE"),
+    ],
 )
 async def test_a_failing_external_researcher_becomes_a_gap(tmp_path, mode, message):
     result = await a_pi(tmp_path, a_registry(tmp_path, mode)).research(QUESTION)

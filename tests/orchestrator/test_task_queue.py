@@ -85,7 +85,7 @@ async def test_an_out_of_scope_question_goes_to_the_named_specialist(tmp_path, d
     other, arxiv = scripted(), scripted(Reply(FOUND))
     team = [*one_general_one_special(web, arxiv), member("aaa", other, "rows")]
     result = await a_pi(tmp_path, team).research(QUESTION)
-    assert log(result)[1] == ("arxiv", QUESTION, "it is beyond web")
+    assert log(result)[1] == ("arxiv", QUESTION, "out of scope for web")
     assert other.asked == []
 
 
@@ -94,7 +94,7 @@ async def test_an_out_of_scope_question_goes_to_the_best_fit(tmp_path):
     team = [member("rows", scripted(), "rows"), member("spans", scripted(), "preprint"), member("web", web)]
     mind = ScriptedMind(planned=Thought(Plan((Query("web: preprint on the span"),))))
     result = await a_pi(tmp_path, team, mind=mind).research(QUESTION)
-    assert log(result)[1:] == [("spans", "preprint on the span", "it is beyond web")]
+    assert log(result)[1:] == [("spans", "preprint on the span", "out of scope for web")]
 
 
 async def test_scope_gaps_remain_only_if_no_other_researcher_answered(tmp_path):
@@ -156,7 +156,7 @@ async def test_an_exhausted_researcher_is_not_retried_without_budget(tmp_path):
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     assert log(result) == [("web", QUESTION, "the plan")]
     [short] = [each.detail for each in result.gaps if each.category is GapCategory.BUDGET_EXHAUSTED]
-    assert f"web could not be paid to look into {QUESTION!r}" in short
+    assert f"not enough budget to ask web: {QUESTION!r}" in short
     assert "web ran out of its share of the budget" in short
     assert result.cost_metadata.budget_exhausted
 
@@ -179,7 +179,7 @@ async def test_gaps_that_need_a_human_name_the_researcher_that_tried(tmp_path, c
     result = await a_pi(tmp_path, [member("web", web), member("files", files, "survey")]).research(QUESTION)
     assert log(result) == [("web", QUESTION, "the plan")], "no other researcher is asked"
     flagged = [each for each in result.gaps if each.topic == "the survey"]
-    detail = "https://example.org/survey wants a login (for a person to settle; tried: web)"
+    detail = "https://example.org/survey wants a login (needs manual follow-up; tried: web)"
     assert [(each.category, each.detail) for each in flagged] == [(category, detail)]
     assert await holds(tmp_path, result)
 
@@ -191,8 +191,8 @@ async def test_discoveries_go_to_the_suggested_researcher_if_it_is_known(tmp_pat
     mind = ScriptedMind(planned=Thought(Plan((Query("web: span of the Alder Bridge"),))))
     result = await a_pi(tmp_path, team, mind=mind).research(QUESTION)
     followed = [
-        ("arxiv", f"{QUESTION} (arXiv:2101.00001)", "web came across it"),
-        ("arxiv", "span survey of the Senn", "web came across it"),
+        ("arxiv", f"{QUESTION} (arXiv:2101.00001)", "found by web"),
+        ("arxiv", "span survey of the Senn", "found by web"),
     ]
     assert log(result)[1:] == followed
     assert [each.query for each in result.discovery_events] == ["the census"], (
@@ -240,7 +240,7 @@ async def test_a_question_raised_twice_is_asked_once_with_both_reasons(tmp_path)
     team = [member("one", one), member("other", other), member("extra", extra, "keeps")]
     mind = ScriptedMind(planned=Thought(Plan((Query(f"one: {QUESTION}"), Query(f"other: {QUESTION}")))))
     result = await a_pi(tmp_path, team, mind=mind).research(QUESTION)
-    assert log(result)[2:] == [("extra", "Who keeps the Alder Bridge?", "one left it open; other came across it")]
+    assert log(result)[2:] == [("extra", "Who keeps the Alder Bridge?", "open question of one; found by other")]
 
 
 async def test_follow_ups_with_a_low_gain_are_not_asked(tmp_path):
@@ -271,7 +271,7 @@ async def test_an_unanswered_open_question_stays_open(tmp_path):
     dead = scripted(Reply(error=ResearcherUnavailable("it died")))
     team = [member("web", scripted(Reply(FOUND, questions=[keeper], confidence=0.0))), member("files", dead, "keeps")]
     result = await a_pi(tmp_path, team).research(QUESTION)
-    assert log(result)[1:] == [("files", "Who keeps it?", "web left it open")]
+    assert log(result)[1:] == [("files", "Who keeps it?", "open question of web")]
     assert keeper in result.open_questions
 
 
@@ -299,7 +299,7 @@ async def test_unpaid_follow_ups_become_a_budget_gap(tmp_path):
     assert files.asked == []
     assert result.cost_metadata.budget_exhausted
     [short] = [each.detail for each in result.gaps if each.category is GapCategory.BUDGET_EXHAUSTED]
-    assert short == "nothing more could be paid before 1 more could be asked"
+    assert short == "the budget was used before 1 more question could be asked"
 
 
 async def test_exhausted_rounds_become_a_budget_gap(tmp_path):

@@ -173,8 +173,8 @@ async def _record_steps(record: RunRecord, sample: SampleRun) -> None:
             return document
 
         await record.fetch(Hit(each.locator), perform, "score 1.00 in iteration 1")
-    await record.think(ThinkStep("conclude", 1, MODEL), Draft, conclude, "nothing more is worth looking for")
-    record.note("ground", "", "every claim is held against its excerpts", {"result": {"claims": 3, "unsupported": 0}})
+    await record.think(ThinkStep("conclude", 1, MODEL), Draft, conclude, "no further search is worthwhile")
+    record.note("ground", "", "check every claim against its excerpts", {"result": {"claims": 3, "unsupported": 0}})
 
 
 def a_pi_run(store: Store) -> str:
@@ -196,7 +196,7 @@ def a_pi_run(store: Store) -> str:
     files = write_run(store, SampleRun("240 metres. [1]", [blog], researcher="files"))
     sample = SampleRun(
         answer="The main span of the Alder Bridge is 212 metres long. [1]\n\n"
-        "Sources disagree about main span Alder Bridge: compare [1] with [2].",
+        "Sources disagree: main span Alder Bridge: compare [1] with [2].",
         cited=[board, blog],
         gaps=[Gap(topic=f"about {each.value}", category=each, detail="it was not there") for each in GapCategory],
         discoveries=[

@@ -85,7 +85,7 @@ async def test_a_damaged_run_is_shown_with_its_damage_and_cannot_be_resumed(tmp_
     path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"a", b"b", 1), *lines[3:5]]))
     async with open_page(make_dependencies(tmp_path)) as page:
         shown = await page.get(f"/runs/{trace_id}")
-        assert "line 3: its hash does not fit" in shown and "/resume" not in shown
+        assert "line 3: changed after it was written" in shown and "/resume" not in shown
         assert "no result yet" in await page.get(f"/runs/{trace_id}/verify", 400)
         assert "line 3" in await page.get(f"/runs/{trace_id}/report", 400)
 

@@ -16,17 +16,23 @@ from marchwarden.evidence.independence import independent_sources
 from marchwarden.evidence.markers import comparison, marker, without_markers
 from marchwarden.text.numbers import Figure, parse_numbers
 
-NO_ANSWER: Final = "What was read does not answer this question."
+NO_ANSWER: Final = "The documents don't answer this question."
 ONLY_NEAR: Final = 0.3
 """Below this match, the answer is only loosely related to the question and is labelled as such."""
 CLOSEST: Final = "Closest found:"
 
 _CONFLICT_PHRASES: Final[Mapping[str, str]] = {
-    "supports": "Sources agree about {}",
-    "contradicts": "Sources disagree about {}",
-    "qualifies": "One source qualifies what another says about {}",
-    "superseded": "A newer source says otherwise about {}",
-    "different_scope": "Sources speak of different cases of {}",
+    "supports": "Sources agree: {}",
+    "contradicts": "Sources disagree: {}",
+    "qualifies": "One source qualifies another: {}",
+    "superseded": "A newer source differs: {}",
+    "different_scope": "Sources describe different cases: {}",
+}
+_DIFFERENCES: Final[Mapping[str, str]] = {
+    "figure": "The figures differ",
+    "date": "The dates differ",
+    "name": "The names differ",
+    "polarity": "One says yes, the other no",
 }
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
@@ -101,7 +107,7 @@ def _cited_conflict(conflict: Conflict, match: float, cited: "_Citations") -> So
 
 
 def conflict_sentence(conflict: SourceConflict) -> str:
-    """Describe a conflict: `Sources disagree about the length of the bridge`."""
+    """Describe a conflict: `Sources disagree: length of the bridge`."""
     return _CONFLICT_PHRASES.get(conflict.stance, _CONFLICT_PHRASES["contradicts"]).format(conflict.topic)
 
 
@@ -187,11 +193,11 @@ class _Citations:
 
 
 def _unsupported_gap(claim: Claim, missing: Sequence[str]) -> Gap:
-    reason = f"its excerpts do not say {', '.join(missing)}" if missing else "it points at nothing that was read"
+    reason = f"its excerpts do not contain {', '.join(missing)}" if missing else "it has no evidence in the documents"
     return Gap(
         topic=without_markers(claim.text)[:200],
         category=GapCategory.SOURCE_NOT_FOUND,
-        detail=f"A statement was left out of the answer: {reason}.",
+        detail=f"A statement was omitted from the answer: {reason}.",
     )
 
 
@@ -201,7 +207,7 @@ def _conflict_gap(conflict: Conflict, notebook: Notebook) -> Gap:
     return Gap(
         topic=without_markers(conflict.topic),
         category=GapCategory.CONTRADICTORY_SOURCES,
-        detail=f"Another {conflict.kind}: {quoted}",
+        detail=f"{_DIFFERENCES.get(conflict.kind, 'They differ')}: {quoted}",
     )
 
 
@@ -209,7 +215,7 @@ def _conflict_discovery(conflict: Conflict, notebook: Notebook) -> DiscoveryEven
     return DiscoveryEvent(
         type=DiscoveryType.CONTRADICTION,
         query=without_markers(conflict.topic),
-        reason=f"Two documents give a different {conflict.kind} for the same thing.",
+        reason="Two documents contradict each other about the same thing.",
         source_locator=notebook.excerpt(conflict.other).locator,
     )
 

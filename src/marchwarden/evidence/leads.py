@@ -64,19 +64,19 @@ def discover_in_text(notebook: Notebook, passages: Iterable[Passage]) -> tuple[D
 def _cited_in(text: str, document: Document, where: str) -> Iterator[DiscoveryEvent]:
     for match in _ARXIV.finditer(text):
         yield _text_event(
-            DiscoveryType.RELATED_RESEARCH, "arxiv", f"arXiv:{match[1]}", "A passage read cites this paper.", where
+            DiscoveryType.RELATED_RESEARCH, "arxiv", f"arXiv:{match[1]}", "A passage cites this paper.", where
         )
     for match in _DOI.finditer(text):
         name = _without_trailing_punctuation(match[1])
         if not name.casefold().startswith("10.48550/arxiv"):
             address = f"https://doi.org/{name}"
             yield _text_event(
-                DiscoveryType.RELATED_RESEARCH, "web", address, "A passage read cites this publication.", where
+                DiscoveryType.RELATED_RESEARCH, "web", address, "A passage cites this publication.", where
             )
     for match in _URL.finditer(text):
         page = public_address(match[0])
         if page and page != document.locator and not _is_paper(page):
-            yield _text_event(DiscoveryType.NEW_SOURCE, "web", page, "A passage read points at this page.", where)
+            yield _text_event(DiscoveryType.NEW_SOURCE, "web", page, "A passage links to this page.", where)
 
 
 def public_address(address: str) -> str | None:
@@ -194,11 +194,11 @@ def _site(address: str) -> str:
 
 
 def _link_event(document: Document, link: Link, researcher: str, query: str, what: str) -> DiscoveryEvent:
-    words = f" with the words “{link.text}”" if link.text and link.text != link.url else ""
+    words = f" (link text: “{link.text}”)" if link.text and link.text != link.url else ""
     return DiscoveryEvent(
         type=DiscoveryType.RELATED_RESEARCH if what in ("this paper", "this publication") else DiscoveryType.NEW_SOURCE,
         suggested_researcher=researcher,
         query=query,
-        reason=f"A page read links to {what}{words}.",
+        reason=f"A page links to {what}{words}.",
         source_locator=document.locator,
     )

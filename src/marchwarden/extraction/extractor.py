@@ -154,7 +154,7 @@ class _Worker:
         except OSError as error:
             self.stop()
             killed = timed_out.is_set() or self._process.returncode == -signal.SIGALRM
-            reason = f"reading it took longer than {seconds:g} seconds" if killed else "reading it crashed the reader"
+            reason = f"reading it took longer than {seconds:g} seconds" if killed else "reading it crashed the parser"
             raise Unreadable(reason) from error
         finally:
             watchdog.cancel()

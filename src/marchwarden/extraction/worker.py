@@ -40,7 +40,7 @@ def _read(content: bytes, name: str) -> Extracted | ExtractionRefused:
     except Unreadable as error:
         return ExtractionRefused(error.detail)
     except ImportError as error:
-        return ExtractionRefused(f"its reader is not installed ({error.name})", lasting=False)
+        return ExtractionRefused(f"its parser is not installed ({error.name})", lasting=False)
     except MemoryError:
         return ExtractionRefused("it needs too much memory")
     except RecursionError:

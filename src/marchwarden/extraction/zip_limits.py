@@ -23,6 +23,6 @@ def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
             raise Unreadable(f"an archive with an entry over {MAX_ENTRY_BYTES // 1_000_000} MB")
         return archive.read(name)
     except KeyError as error:
-        raise Unreadable("an archive that lacks a part it names") from error
+        raise Unreadable("an archive with a missing part") from error
     except RuntimeError as error:
         raise Unreadable("an encrypted archive") from error

@@ -37,7 +37,7 @@ class BodyDecoder:
     def __init__(self, encoding: str, max_bytes: int) -> None:
         names = [name for name in encoding.lower().replace(" ", "").split(",") if name not in {"", "identity"}]
         if len(names) > 1 or not _GZIP.issuperset(names):
-            raise SourceError(f"its body came in an encoding that was not asked for ({one_line(encoding, 40)})")
+            raise SourceError(f"its body has an unsupported encoding ({one_line(encoding, 40)})")
         self._max_bytes = max_bytes
         self._content = bytearray()
         self._received = 0
@@ -72,7 +72,7 @@ class BodyDecoder:
             try:
                 self._content += inflater.decompress(chunk, self._max_bytes + 1 - len(self._content))
             except zlib.error as error:
-                raise SourceError("its body is not the gzip it says it is") from error
+                raise SourceError("its body is not valid gzip") from error
             chunk = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
 
     def _current_member(self, chunk: bytes) -> "zlib._Decompress | None":
@@ -83,7 +83,7 @@ class BodyDecoder:
                 return None
             self._members += 1
             if self._members > _MAX_GZIP_MEMBERS:
-                raise SourceError(f"its body is more than {_MAX_GZIP_MEMBERS} gzip files in a row")
+                raise SourceError(f"its body is more than {_MAX_GZIP_MEMBERS} gzip members")
             self._inflater = zlib.decompressobj(_GZIP_WINDOW)
         return self._inflater
 
@@ -107,7 +107,7 @@ class IncomingResponse:
                 if not body.feed(chunk):
                     raise self._too_large(max_bytes)
         if not body.complete:
-            raise SourceError(f"the page of {self.host} ended before its end")
+            raise SourceError(f"the page of {self.host} is truncated")
         return body.content
 
     async def read_start(self, max_bytes: int) -> bytes:
@@ -247,15 +247,15 @@ def _translate_errors(host: str) -> Iterator[None]:
     except httpcore2.ConnectError as error:
         # httpcore2 passes the original error as an argument and cuts the chain of causes.
         if any(isinstance(cause, ssl.SSLError) for cause in error.args):
-            raise SourceError(f"{host} cannot prove who it is: its certificate or its TLS is not valid") from error
+            raise SourceError(f"{host} has an invalid TLS certificate or configuration") from error
         if any(isinstance(cause, OSError) for cause in error.args):
-            raise SourceError(f"{host} accepts no connection") from error
-        raise TransientError(f"{host} broke the connection off") from error
+            raise SourceError(f"{host} could not be reached") from error
+        raise TransientError(f"{host} closed the connection") from error
     except httpcore2.RemoteProtocolError as error:
-        raise TransientError(f"{host} broke off or does not speak HTTP as it should") from error
+        raise TransientError(f"{host} closed the connection or sent invalid HTTP") from error
     except (httpcore2.NetworkError, OSError) as error:
-        raise TransientError(f"{host} broke the connection off") from error
+        raise TransientError(f"{host} closed the connection") from error
     except httpcore2.TimeoutException as error:
         raise TransientError(f"{host} took too long to connect") from error
     except httpcore2.ProtocolError as error:
-        raise SourceError(f"{host} cannot be asked for this: it is not valid HTTP") from error
+        raise SourceError(f"the request to {host} is not valid HTTP") from error

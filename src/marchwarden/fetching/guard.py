@@ -91,7 +91,7 @@ class NetworkGuard:
         if _is_internal(target.host):
             raise _internal_host(target.host)
         if target.port not in _WEB_PORTS:
-            raise SourceError(f"not fetched: port {target.port} of {target.host} is not one of the web's")
+            raise SourceError(f"not fetched: port {target.port} of {target.host} is not a web port")
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         """Return the checked addresses of a host."""
@@ -111,8 +111,8 @@ class NetworkGuard:
             raise TransientError(f"the address of {host} was not found within {RESOLVE_SECONDS:g} s") from error
         except socket.gaierror as error:
             if error.errno == socket.EAI_AGAIN:
-                raise TransientError(f"the address of {host} could not be looked up just now") from error
-            raise SourceError(f"there is no host {host}", GapCategory.SOURCE_NOT_FOUND) from error
+                raise TransientError(f"the address of {host} could not be looked up (temporary failure)") from error
+            raise SourceError(f"host not found: {host}", GapCategory.SOURCE_NOT_FOUND) from error
         except (OSError, UnicodeError) as error:
             raise SourceError(f"the address of {host} could not be looked up") from error
 
@@ -138,7 +138,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
                 return await self._network.connect_tcp(address, port, CONNECT_SECONDS, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
-        raise SourceError(f"{host} accepts no connection") from failure
+        raise SourceError(f"{host} could not be reached") from failure
 
 
 def is_public(text: str) -> bool:
@@ -169,4 +169,4 @@ def _is_internal(host: str) -> bool:
 
 
 def _internal_host(host: str) -> SourceError:
-    return SourceError(f"not fetched: {host} is not on the public internet, and nobody opened it")
+    return SourceError(f"not fetched: {host} is not on the public internet and not an allowed host")

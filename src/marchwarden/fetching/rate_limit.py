@@ -65,6 +65,6 @@ class _Queue:
     async def start(self, host: str, delay: float) -> None:
         wait = max(self._next - time.monotonic(), 0.0)
         if anyio.current_time() + wait >= anyio.current_effective_deadline():
-            raise SourceError(f"{host} was asked for too many pages at once to be asked for this one in time")
+            raise SourceError(f"too many pages at once were requested from {host} to start this one in time")
         self._next = time.monotonic() + wait + delay
         await anyio.sleep(wait)

@@ -39,10 +39,10 @@ class Rules:
     def check(self, target: Url) -> None:
         """Raise `SourceError` if the URL may not be fetched."""
         if self.unknown is not None:
-            why = f"its robots.txt could not be had: {self.unknown.detail}"
+            why = f"its robots.txt could not be fetched: {self.unknown.detail}"
             raise SourceError(why, self.unknown.category) from self.unknown
         if self.parsed is not None and not self.parsed.can_fetch(str(target), self.agent):
-            raise SourceError(f"the robots.txt of {target.host} asks robots not to read this page")
+            raise SourceError(f"the robots.txt of {target.host} does not allow robots to read this page")
 
 
 @dataclass

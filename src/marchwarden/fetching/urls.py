@@ -63,7 +63,7 @@ class Url:
         try:
             return parse_url(urljoin(str(self), reference))
         except ValueError as error:
-            raise _rejected("it leads to something that is not a URL") from error
+            raise _url_error("it refers to an invalid URL") from error
 
 
 def parse_url(url: str) -> Url:
@@ -71,16 +71,14 @@ def parse_url(url: str) -> Url:
     if len(url) > MAX_URL_LENGTH:
         raise _url_error(f"its URL is longer than {MAX_URL_LENGTH} characters")
     if _UNPRINTABLE.search(url):
-        raise _rejected("its URL has control characters in it")
+        raise _url_error("its URL contains control characters")
     match = _URL.fullmatch(url.strip(" "))
     if match is None:
-        raise _rejected("its URL is not an http or https one")
+        raise _url_error("its URL is not an http or https URL")
     authority = _AUTHORITY.fullmatch(match["authority"])
     if authority is None:
         has_credentials = "@" in match["authority"]
-        raise _rejected(
-            "its URL carries credentials" if has_credentials else "its URL names no host that can be read one way"
-        )
+        raise _url_error("its URL contains credentials" if has_credentials else "its URL has no unambiguous host")
     scheme = match["scheme"].lower()
     host = _parse_ipv6(authority["six"]) if authority["six"] else _parse_name(authority["name"])
     path = quote((match["path"] or "/") + (match["query"] or ""), safe=_UNQUOTED)
@@ -94,12 +92,12 @@ def _parse_name(text: str) -> str:
     try:
         name = text.lower() if text.isascii() else idna.encode(text, uts46=True).decode("ascii")
     except idna.IDNAError as error:
-        raise _rejected("its host name is not a name") from error
+        raise _url_error("its host name is invalid") from error
     labels = name.removesuffix(".").split(".")
     if _NUMBER.fullmatch(labels[-1]):
         return _parse_ipv4(".".join(labels))
     if not all(map(_LABEL.fullmatch, labels)):
-        raise _rejected("its host name is not a name")
+        raise _url_error("its host name is invalid")
     return ".".join(labels)
 
 
@@ -108,7 +106,7 @@ def _parse_ipv4(text: str) -> str:
     try:
         return str(IPv4Address(text))
     except AddressValueError as error:
-        raise _rejected("its host is a number in disguise") from error
+        raise _url_error("its host is not a plain IPv4 address") from error
 
 
 def _parse_ipv6(text: str) -> str:
@@ -121,7 +119,7 @@ def _parse_ipv6(text: str) -> str:
 def _parse_port(text: str | None, scheme: str) -> int:
     port = int(text) if text else _PORTS[scheme]
     if not 0 < port <= _MAX_PORT:
-        raise _rejected("its port does not exist")
+        raise _url_error("its port is invalid")
     return port
 
 

@@ -110,9 +110,9 @@ class Investigation(ResearchRun):
         left = self.budget.left()
         limits = {
             f"all {self.limits.max_iterations} iterations were used": left.iterations == 0,
-            f"the {self.limits.token_budget} tokens were used": left.tokens == 0,
+            f"all {self.limits.token_budget} tokens were used": left.tokens == 0,
             f"all {self.limits.max_sources} sources were fetched": bool(queries) and left.sources == 0,
-            f"the {self.budget.wall_time_sec:g} seconds were over": left.seconds == 0,
+            f"the time limit of {self.budget.wall_time_sec:g} seconds was reached": left.seconds == 0,
         }
         return not self._has_run_short(limits, _describe(queries) or "everything found was read")
 
@@ -190,7 +190,7 @@ class Investigation(ResearchRun):
         if reading.satisfied:
             return queries, False
         if listed.unaffordable and not listed.passages:
-            self.budget.run_short(f"{self.budget.left().tokens} tokens were too few for the next passage")
+            self.budget.run_short(f"{self.budget.left().tokens} tokens were not enough for the next passage")
             return queries, False
         return queries, bool(queries or listed.unaffordable or reading.unread)
 
@@ -205,13 +205,13 @@ class Investigation(ResearchRun):
 
     async def _conclude(self) -> Draft:
         await self._report("conclude", "weighing the evidence")
-        return await self._ask_for_draft("nothing more is worth looking for")
+        return await self._ask_for_draft("no further search is worthwhile")
 
     def _finish(self, draft: Draft) -> ResearchResult:
         for error in self.mind_calls.failures:
-            self._add_failure("mind", error)
+            self._add_failure("model", error)
         checked = self._ground(draft)
-        notices = self.record.note("notices", "", "what was left out", {"result": list(self.source.notices())})
+        notices = self.record.note("notices", "", "skipped content", {"result": list(self.source.notices())})
         left_out = _NOTICES.validate_python(notices.fields["result"])
         return self._build_result(draft, checked, self.failures, left_out)
 
@@ -223,7 +223,7 @@ class Investigation(ResearchRun):
                 return await perform()
         except TimeoutError as error:
             if left <= seconds:
-                raise SourceError("the run's time was over", GapCategory.BUDGET_EXHAUSTED) from error
+                raise SourceError("the time limit of the run was reached", GapCategory.BUDGET_EXHAUSTED) from error
             raise SourceError(f"no answer within {seconds:g} s") from error
 
     async def _run_all(self, tasks: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:

@@ -46,7 +46,7 @@ class MindCalls:
             except MindError as error:
                 self._charge(error.tokens, left, action)
                 if isinstance(error, TooLittleLeft):
-                    self.budget.run_short(f"too little was left for {mind.model_id} to {action}: {error.detail}")
+                    self.budget.run_short(f"not enough budget left for {mind.model_id} to {action}: {error.detail}")
                 self.failures.append(SourceError(f"{mind.model_id} failed to {action}: {error.detail}"))
                 continue
             self._charge(thought.tokens, left, action)
@@ -55,7 +55,7 @@ class MindCalls:
 
     def _charge(self, tokens: int, left: Allowance, action: ThinkAction) -> None:
         self.budget.at(self.record.elapsed)
-        self.budget.charge(tokens, left, f"the mind ({action})")
+        self.budget.charge(tokens, left, f"the model ({action})")
 
     def _with_timeout(
         self, ask: MindCall[Value], mind: Mind, left: Allowance, action: ThinkAction

@@ -78,7 +78,7 @@ class ResearchRun(ABC):
         checked = grounded(draft, self.notebook)
         counts = {"claims": checked.claimed, "unsupported": checked.unsupported}
         fields = {"result": counts, "rubric": self.rubric.to_json()}
-        entry = self.record.note("ground", "", "every claim is held against its excerpts", fields)
+        entry = self.record.note("ground", "", "check every claim against its excerpts", fields)
         self.rubric = Rubric.from_trace(entry.fields.get("rubric"))
         return checked
 

@@ -78,7 +78,7 @@ class ToolCall:
             raise _root_cause(group) from group
         if self._server_info is not None:
             return self._server_info
-        raise self._error or self._unavailable("the conversation ended without an introduction")
+        raise self._error or self._unavailable("the connection closed before the server described itself")
 
     async def research(self, arguments: Mapping[str, object], progress: ProgressSink) -> ResearchResult:
         """Call the tool with these arguments and report its progress."""
@@ -94,7 +94,7 @@ class ToolCall:
             raise _root_cause(group) from group
         if self._result is not None:
             return self._result
-        raise self._error or self._unavailable("the conversation ended without an answer")
+        raise self._error or self._unavailable("the connection closed without an answer")
 
     async def _call(self, arguments: Mapping[str, object], updates: MemoryObjectSendStream[Progress]) -> None:
         async def read_result(client: Client) -> None:
@@ -124,7 +124,9 @@ class ToolCall:
                 self._error = self._map_error(_root_cause(error))
         if self._scope.cancelled_caught:
             is_late = anyio.current_time() >= self._end
-            reason = f"did not finish in {self._timeout:g} s" if is_late else f"was silent for {self._silence:g} s"
+            reason = (
+                f"did not finish within {self._timeout:g} s" if is_late else f"sent nothing for {self._silence:g} s"
+            )
             self._error = ResearcherUnavailable(f"{self._name} {reason}")
 
     def _extend_deadline(self) -> None:
@@ -154,7 +156,7 @@ class ToolCall:
             case InvalidInput():
                 return error
             case ValidationError():
-                return self._unavailable("it sent a message that is not MCP")
+                return self._unavailable("it sent an invalid MCP message")
             case _:
                 return self._unavailable(one_line(str(error), 200) or type(error).__name__)
 
@@ -172,14 +174,14 @@ async def _find_tool(client: Client) -> Tool:
         cursor = page.next_cursor
         if cursor is None:
             break
-    raise ResearcherUnavailable(f"it lists no tool {TOOL!r}")
+    raise ResearcherUnavailable(f"it has no tool {TOOL!r}")
 
 
 def _check_contract(tool: Tool) -> None:
     """Reject other contract versions. A third-party server may state none."""
     stated = (tool.meta or {}).get(CONTRACT_KEY, CONTRACT_VERSION)
     if stated != CONTRACT_VERSION:
-        raise ResearcherUnavailable(f"it speaks contract {one_line(str(stated), 40)}, not {CONTRACT_VERSION}")
+        raise ResearcherUnavailable(f"it uses contract {one_line(str(stated), 40)}, not {CONTRACT_VERSION}")
 
 
 def _parse_result(reply: CallToolResult) -> ResearchResult:
@@ -189,14 +191,14 @@ def _parse_result(reply: CallToolResult) -> ResearchResult:
             raise InvalidInput(one_line(message, MAX_ERROR_CHARS))
         raise ResearcherUnavailable(one_line(message))
     if reply.structured_content is None:
-        raise ResearcherUnavailable("it answered without structured content")
+        raise ResearcherUnavailable("its answer has no structured content")
     try:
         return ResearchResult.model_validate_json(json.dumps(reply.structured_content), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"
         reason = one_line(f"{where}: {first['msg']}", 200)
-        raise ResearcherUnavailable(f"its answer breaks the contract: {reason}") from error
+        raise ResearcherUnavailable(f"its answer violates the contract: {reason}") from error
 
 
 def _client_info() -> Implementation:

@@ -91,7 +91,7 @@ class CallStore:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_SCHEMA)
         except (sqlite3.Error, OSError) as error:
-            raise StorageError(f"the ledger of calls {path} cannot be opened: {error}") from error
+            raise StorageError(f"cannot open the call store {path}: {error}") from error
         return cls(connection, now)
 
     def close(self) -> None:
@@ -193,7 +193,7 @@ class CallStore:
             with self._lock:
                 row = self._connection.execute(query + " LIMIT 1", values).fetchone()
         except sqlite3.Error as error:
-            raise StorageError(f"the ledger of calls cannot be read: {error}") from error
+            raise StorageError(f"cannot read the call store: {error}") from error
         return tuple(row) if row else None
 
     @contextmanager
@@ -202,7 +202,7 @@ class CallStore:
             with self._lock:
                 yield self._connection
         except sqlite3.Error as error:
-            raise StorageError(f"the ledger of calls cannot be written: {error}") from error
+            raise StorageError(f"cannot write to the call store: {error}") from error
 
 
 def _digest(task_id: str) -> str:

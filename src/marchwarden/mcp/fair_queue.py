@@ -57,7 +57,7 @@ class FairQueue:
             raise Busy("the queue is full", self._retry_sec(self.waiting, self._concurrent))
         if client.queued is not None and len(own) >= client.queued:
             raise Busy(
-                f"{client.name} has {len(own)} calls waiting, its share", self._retry_sec(len(own), client.concurrent)
+                f"{client.name} already has {len(own)} calls waiting", self._retry_sec(len(own), client.concurrent)
             )
         self._waiting.setdefault(client.name, deque()).append(ticket)
         return ticket

@@ -21,10 +21,10 @@ STREAM_FACTOR: Final = 4
 CONNECT_SEC: Final = 10.0
 
 _HTTP_ERRORS: Final[Mapping[int, str]] = {
-    401: "it refused the call (401): the token is missing or wrong",
-    403: "it refused the call (403): the token may not do this",
-    421: "it refused the call (421): it does not answer to this host name",
-    503: "it is too busy (503)",
+    401: "it rejected the call (401): the token is missing or wrong",
+    403: "it rejected the call (403): the token does not allow it",
+    421: "it rejected the call (421): it does not accept this host name",
+    503: "it is overloaded (503)",
 }
 
 
@@ -95,7 +95,7 @@ class _LimitedTransport(httpx2.AsyncBaseTransport):
         self.failure = _HTTP_ERRORS.get(response.status_code, self.failure)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self._abort("it sent a compressed answer, which it was asked not to")
+            self._abort("it sent a compressed answer, which is not accepted")
         assert isinstance(response.stream, httpx2.AsyncByteStream), "an asynchronous transport streams asynchronously"
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         return httpx2.Response(

@@ -31,9 +31,9 @@ from marchwarden.protocols import Progress, Researcher, Resumable, send_request
 
 log: Final = logging.getLogger(__name__)
 
-UNEXPECTED: Final = "the researcher failed unexpectedly; the log of its server says why"
-CANCELLED: Final = CallOutcome("cancelled", "the call was cancelled; asked again, it goes on where it stopped")
-STOPPED: Final = CallOutcome("stopped", "the server is stopping; asked again, the run goes on where it stopped")
+UNEXPECTED: Final = "the researcher failed unexpectedly; see the log of its server"
+CANCELLED: Final = CallOutcome("cancelled", "the call was cancelled; send the same request again to continue it")
+STOPPED: Final = CallOutcome("stopped", "the server is stopping; send the same request again to continue the run")
 MAX_PENDING_UPDATES: Final = 100
 """Progress updates kept for a subscriber that reads slowly. Further updates are dropped."""
 

@@ -44,7 +44,7 @@ class CallRateLimiter:
         level = min(capacity, level + (now - since) * capacity / MINUTE_SEC)
         if level < 1.0:
             self._levels[client.name] = (level, now)
-            reason = f"{client.name} may make {client.calls_per_minute} calls a minute"
+            reason = f"{client.name} may make {client.calls_per_minute} calls per minute"
             raise Busy(reason, max(1, math.ceil((1.0 - level) * MINUTE_SEC / capacity)))
         self._levels[client.name] = (level - 1.0, now)
 

@@ -87,9 +87,9 @@ class StdioConnection:
             return f"it sent more than {self._max_message_bytes >> 20} MiB in one message"
         if not self._has_ended_early:
             return ""
-        ending = "it closed its output" if self._returncode is None else f"it ended with exit code {self._returncode}"
+        ending = "it closed stdout" if self._returncode is None else f"it exited with code {self._returncode}"
         lines = [line for line in self._stderr_tail.decode(errors="replace").splitlines() if line.strip()]
-        return f"{ending}, saying: {one_line(lines[-1], 300)}" if lines else ending
+        return f"{ending}: {one_line(lines[-1], 300)}" if lines else ending
 
     @asynccontextmanager
     async def _exchange_messages(self) -> "AsyncIterator[Streams]":

@@ -103,7 +103,7 @@ def read_differently(found_by: Sequence[CitedExcerpt]) -> Iterator[Gap]:
             yield Gap(
                 topic=place,
                 category=GapCategory.CONTRADICTORY_SOURCES,
-                detail=f"The same source was read differently: {quoted}",
+                detail=f"Researchers read different versions of this source: {quoted}",
             )
 
 

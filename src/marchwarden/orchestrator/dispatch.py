@@ -112,7 +112,7 @@ class DispatchRound:
         except NoAnswer as error:
             outcome.error = error
         except ArchiveDamaged as error:
-            outcome.error = NoAnswer(f"its answer is lost: {error}", sent.grant.tokens)
+            outcome.error = NoAnswer(f"its answer was lost: {error}", sent.grant.tokens)
         except ReplayDiverged as error:
             # If raised inside the task group, it would reach the caller wrapped in an exception group.
             self._diverged = error
@@ -144,9 +144,9 @@ class DispatchRound:
         if result is None:
             # The real cost is unknown, so charge the maximum.
             if outcome.answered_by:
-                reason = f"no longer needed: {outcome.answered_by} had settled it"
+                reason = f"no longer needed: {outcome.answered_by} already answered"
                 raise NoAnswer(reason, sent.grant.tokens, called_off=True)
-            raise NoAnswer("no answer before the time was over", sent.grant.tokens)
+            raise NoAnswer("no answer before the deadline", sent.grant.tokens)
         return within_grant(sent, result)
 
 
@@ -167,8 +167,8 @@ async def dispatch_in_process(round_: DispatchRound, assignments: Sequence[SentA
 def within_grant(sent: SentAssignment, result: ResearchResult) -> ResearchResult:
     """Return the result, or raise `NoAnswer` if it cost more than its grant."""
     if result.cost_metadata.tokens_used > sent.grant.tokens:
-        spent = f"it spent {result.cost_metadata.tokens_used} tokens of the {sent.grant.tokens} it was given"
-        raise NoAnswer(f"its answer was refused: {spent}", result.cost_metadata.tokens_used)
+        spent = result.cost_metadata.tokens_used
+        raise NoAnswer(f"its answer was rejected: it used {spent} of {sent.grant.tokens} tokens", spent)
     return result
 
 
@@ -183,7 +183,7 @@ async def _send(sent: SentAssignment, request: ResearchRequest, relay: "_Progres
         trace_id = relay.assign_run() if isinstance(researcher, Resumable) else None
         return await send_request(researcher, request, trace_id, progress=relay)
     except InvalidInput as error:
-        raise NoAnswer(f"it refused the question: {error}", relay.tokens) from error
+        raise NoAnswer(f"it rejected the question: {error}", relay.tokens) from error
     except MarchwardenError as error:
         raise NoAnswer(str(error), relay.tokens) from error
 

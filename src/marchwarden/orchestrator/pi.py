@@ -39,6 +39,7 @@ from marchwarden.orchestrator.task_queue import Assignment, CompletedAssignment,
 from marchwarden.protocols import Mind, ProgressSink
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
+from marchwarden.text.sanitize import pluralize
 from marchwarden.text.words import WordStemmer
 
 NAME: Final = "pi"
@@ -145,7 +146,7 @@ class PiRun(ResearchRun):
             waiting = min(self.queue.waiting() + 1, FOLLOW_UPS_PER_ROUND)
             grant = self.shared_budget.one(waiting=waiting, at_least=assignment.at_least)
             if grant is None:
-                unpaid = f"{assignment.member.name} could not be paid to look into {assignment.question!r}"
+                unpaid = f"not enough budget to ask {assignment.member.name}: {assignment.question!r}"
                 self.budget.run_short(unpaid)
             else:
                 chosen.append(self._prepare(assignment, grant))
@@ -213,7 +214,7 @@ class PiRun(ResearchRun):
         ]
         weight = SINGLE_SOURCE_WEIGHT if weights.num_corroborating_sources <= 1 else 1.0
         confidence = round(max([weight * self.rubric.score(weights), *single]), 4)
-        entry = self.record.note("weigh", str(self.sent), "whether more is worth asking", {"result": confidence})
+        entry = self.record.note("weigh", str(self.sent), "decide whether to ask more", {"result": confidence})
         return float(str(entry.fields["result"]))
 
     def _can_continue(self) -> bool:
@@ -223,10 +224,10 @@ class PiRun(ResearchRun):
         left, seconds = self.budget.left(), self.budget.wall_time_sec
         limits = {
             f"all {self.limits.max_iterations} rounds were used": left.iterations <= 0,
-            f"the {seconds:g} seconds were over": left.seconds <= seconds * LATEST_START,
-            "nothing more could be paid": not self.shared_budget.affords(),
+            f"the time limit of {seconds:g} seconds was reached": left.seconds <= seconds * LATEST_START,
+            "the budget was used": not self.shared_budget.affords(),
         }
-        return not self._has_run_short(limits, f"{self.queue.waiting()} more could be asked")
+        return not self._has_run_short(limits, f"{pluralize(self.queue.waiting(), 'more question')} could be asked")
 
     def _record_exhausted_members(self) -> None:
         """Record a shortage for each researcher that ran out of budget and was not asked again with more."""
@@ -238,7 +239,7 @@ class PiRun(ResearchRun):
 
     async def _conclude(self) -> Draft:
         await self._report("conclude", f"weighing {len(self.cited)} excerpts of {len(self.answers)} answers")
-        draft = await self._ask_for_draft("nothing more is worth asking")
+        draft = await self._ask_for_draft("no further question is worthwhile")
         if not draft.claims:
             return draft
         stems = WordStemmer()
@@ -250,7 +251,7 @@ class PiRun(ResearchRun):
         checked = self._ground(draft)
         findings = TeamFindings(self.outcomes, self.answers, self.cited)
         mind_failures = [
-            Gap(topic="mind", category=error.category, detail=error.detail) for error in self.mind_calls.failures
+            Gap(topic="model", category=error.category, detail=error.detail) for error in self.mind_calls.failures
         ]
         failures = (*mind_failures, *self.lost, *findings.failures(checked))
         return findings.extended(self._build_result(draft, checked, failures))

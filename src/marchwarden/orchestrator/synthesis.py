@@ -66,7 +66,7 @@ class TeamFindings:
 def _failure_gap(outcome: DispatchOutcome) -> Gap:
     detail = outcome.error.detail if outcome.error else ""
     name = outcome.sent.member.name
-    return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} gave no answer: {detail}")
+    return Gap(topic=name, category=GapCategory.ACCESS_DENIED, detail=f"{name} returned no answer: {detail}")
 
 
 def _researcher_gaps(answered: CompletedAssignment, category: GapCategory) -> Iterable[Gap]:
@@ -80,7 +80,7 @@ def _manual_gaps(answered: CompletedAssignment, checked: Grounded) -> Iterator[G
     """Yield the gaps that need manual follow-up, except conflicts that the PI's own comparison reports."""
     for gap in needs_human(answered):
         if not _is_reported(gap, answered.result, checked):
-            tried = f"(for a person to settle; tried: {answered.member.name})"
+            tried = f"(needs manual follow-up; tried: {answered.member.name})"
             yield gap.model_copy(update={"detail": f"{gap.detail} {tried}"})
 
 

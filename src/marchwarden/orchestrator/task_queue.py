@@ -148,7 +148,7 @@ class TaskQueue:
         """Ask the member that the result suggests, else the best fitting member."""
         names = [event.suggested_researcher for event in answer.result.discovery_events]
         names += [word for word in _NAME.findall(gap.detail.casefold()) if self._roster.get(word)]
-        question, reason = answer.assignment.question, f"it is beyond {answer.member.name}"
+        question, reason = answer.assignment.question, f"out of scope for {answer.member.name}"
         for member in (self._roster.get(name) for name in names):
             if member and member is not answer.member:
                 yield Assignment(member, question, reason, OTHER_SCOPE)
@@ -175,7 +175,7 @@ class TaskQueue:
             )
 
     def _from_discoveries(self, answer: CompletedAssignment) -> Iterator[Assignment]:
-        reason = f"{answer.member.name} came across it"
+        reason = f"found by {answer.member.name}"
         for event in answer.result.discovery_events:
             weight, question = _DISCOVERIES.get(event.type, 0.0), self._question_about(event.query)
             member = self._roster.get(event.suggested_researcher)
@@ -198,7 +198,7 @@ class TaskQueue:
         for each in answer.result.open_questions:
             if question := as_question(each.question):
                 weight = _QUESTIONS.get(each.priority, 0.0)
-                yield from self._to_another(answer, question, weight, f"{answer.member.name} left it open")
+                yield from self._to_another(answer, question, weight, f"open question of {answer.member.name}")
 
     def _key(self, assignment: Assignment) -> AssignmentKey:
         stems = frozenset(self._stems.content_stems(assignment.question)) or frozenset({assignment.question})

@@ -15,7 +15,7 @@ _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 def hex_digest(name: str) -> str:
     """Return the 64 hexadecimal digits of an archive name. Raises `ArchiveDamaged` if the name is invalid."""
     if not _DIGEST.fullmatch(name):
-        raise ArchiveDamaged(f"{name!r} is not the name of an archived body")
+        raise ArchiveDamaged(f"{name!r} is not an archive name")
     return name.removeprefix("sha256:")
 
 
@@ -38,7 +38,7 @@ class Archive:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _write_atomically(path, content)
         except OSError as error:
-            raise StorageError(f"the archive could not keep {len(content)} bytes: {error.strerror}") from error
+            raise StorageError(f"could not archive {len(content)} bytes: {error.strerror}") from error
         return name
 
     def load(self, name: str) -> bytes:

@@ -35,7 +35,7 @@ class FolderNotes:
             path.parent.mkdir(parents=True, exist_ok=True)
             return _link_once(path, content)
         except OSError as error:
-            raise StorageError(f"a note could not be kept: {error.strerror}") from error
+            raise StorageError(f"a note could not be written: {error.strerror}") from error
 
     def read(self, name: str) -> bytes | None:
         try:

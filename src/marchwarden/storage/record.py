@@ -64,7 +64,7 @@ class RunHeader:
         try:
             return TypeAdapter(cls).validate_python(chain[0].fields)
         except (IndexError, ValueError) as error:
-            raise MalformedTrace(f"trace {trace_id}: its first line does not open a run") from error
+            raise MalformedTrace(f"trace {trace_id}: its first line is not the start of a run") from error
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,8 @@ class RunRecord:
         return ResearchResult.model_validate_json(self.archive.load(str(entry.fields["result_hash"])))
 
     def assign_run(self, number: int, trace_id: str) -> str:
-        """Return the run id of a dispatch: the recorded one, else `trace_id`, recorded before any cost arises."""
-        entry = self.note("send", str(number), "so that it can be gone on with", {"trace_id": trace_id})
+        """Return the recorded run id of a dispatch, or record `trace_id` as its id before any cost arises."""
+        entry = self.note("send", str(number), "so that it can be resumed", {"trace_id": trace_id})
         return str(entry.fields["trace_id"])
 
     def fetched(self) -> dict[str, Json]:
@@ -240,8 +240,8 @@ class RunRecord:
             return await perform()
         if entry.fields.get("numbering", step.numbering) != step.numbering:
             raise ReplayDiverged(
-                f"trace {self.trace_id} was made by a version that cuts its texts into other sentences, so what its "
-                "mind named is not what this version would cite: ask the question again"
+                f"trace {self.trace_id} was recorded by a version that splits text into sentences differently, so its "
+                "evidence ids do not match; ask the question again"
             )
         return Thought(adapter.validate_python(entry.fields["result"]), tokens)
 
@@ -251,14 +251,14 @@ class RunRecord:
         if known is not None:
             return known
         if self._journal is None:
-            raise ReplayDiverged(f"the trace holds no {action} of {key!r}")
+            raise ReplayDiverged(f"the trace holds no {action} for {key!r}")
         # Rounded before use, because a rerun must see the same time as the run.
         self.elapsed = max(self.elapsed, round(self._clock() - self._began, 3))
         line: Json = {"key": key, "elapsed": self.elapsed, **fields}
         try:
             entry = self._journal.append(action, why, line)
         except StorageError as error:
-            log_event("the disk refused a line of the trace", logging.WARNING, action=action, why=error)
+            log_event("could not write a trace line", logging.WARNING, action=action, why=error)
             entry = TraceEntry(0, action, "", why, line, "")
         self._known[action, key] = entry
         return entry

@@ -37,7 +37,7 @@ class Bucket:
     def at(cls, place: str | Path, environ: Mapping[str, str]) -> Self:
         match = _S3_URL.fullmatch(str(place))
         if match is None:
-            raise InvalidInput(f"{place} is no bucket: write s3://BUCKET/PREFIX")
+            raise InvalidInput(f"{place} is not a bucket URL; use s3://BUCKET/PREFIX")
         bucket, prefix = match["bucket"], match["prefix"] or None
         config, options = _s3_config(environ)
         store = S3Store(bucket, prefix=prefix, config=config, client_options=options)
@@ -50,14 +50,14 @@ class Bucket:
         except AlreadyExistsError:
             return self.read(name) == content
         except BaseError as error:
-            raise StorageError(f"{self.place} did not take {name}: {_reason(error)}") from error
+            raise StorageError(f"could not write {name} to {self.place}: {_reason(error)}") from error
         return True
 
     def replace(self, name: str, content: bytes) -> None:
         try:
             obstore.put(self._store, name, content)
         except BaseError as error:
-            raise StorageError(f"{self.place} did not take {name}: {_reason(error)}") from error
+            raise StorageError(f"could not write {name} to {self.place}: {_reason(error)}") from error
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -65,7 +65,7 @@ class Bucket:
         except (NotFoundError, FileNotFoundError):
             return None
         except BaseError as error:
-            raise StorageError(f"{self.place} did not give {name}: {_reason(error)}") from error
+            raise StorageError(f"could not read {name} from {self.place}: {_reason(error)}") from error
 
     def list_names(self, under: str) -> list[str]:
         """Return all names under a prefix, sorted."""
@@ -97,7 +97,7 @@ class Bucket:
         try:
             obstore.delete(self._store, names)
         except BaseError as error:
-            raise StorageError(f"{self.place} did not remove something: {_reason(error)}") from error
+            raise StorageError(f"could not delete objects from {self.place}: {_reason(error)}") from error
 
 
 class S3Archive(Archive):
@@ -155,7 +155,7 @@ class S3TraceWriter:
     def write(self, line: bytes) -> None:
         name = f"traces/{self._trace_id}/{_LINE_NUMBER.format(self._lines + 1)}"
         if not self._bucket.create(name, line):
-            raise TraceHeld(f"trace {self._trace_id} was taken up by another worker")
+            raise TraceHeld(f"trace {self._trace_id} is being written by another worker")
         self._lines += 1
 
     def close(self, *, finished: bool) -> None:

@@ -131,7 +131,7 @@ class Store:
         try:
             from marchwarden.storage.s3 import Bucket, S3Backend
         except ModuleNotFoundError as error:
-            raise InvalidInput("an object store needs more than is installed: pip install 'marchwarden[s3]'") from error
+            raise InvalidInput("an S3 store needs the s3 extra: pip install 'marchwarden[s3]'") from error
         home = Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME)
         return cls(home / "nearby", S3Backend(Bucket.at(place, environ)))
 
@@ -196,7 +196,7 @@ class Store:
         if chain.damage:
             raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
         if not 1 < before_step <= len(chain.entries):
-            raise InvalidInput(f"trace {trace_id} has steps 2 to {len(chain.entries)} to go on from, not {before_step}")
+            raise InvalidInput(f"trace {trace_id} can be forked at steps 2 to {len(chain.entries)}, not {before_step}")
         record = self.begin(header)
         record.borrow(entry for entry in chain.entries[1 : before_step - 1] if entry.action not in _NOT_BORROWED)
         return record

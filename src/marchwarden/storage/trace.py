@@ -72,12 +72,10 @@ def parse_chain(content: bytes, trace_id: str) -> Chain:
         body, suffix = line[:-_HASH_FIELD_LENGTH], line[-_HASH_FIELD_LENGTH:]
         line_hash = _chain_hash(previous, body)
         if suffix != _HASH_FIELD + line_hash.encode() + b'"}':
-            return Chain(
-                tuple(entries), at, damage=f"line {number}: its hash does not fit its text and the line before"
-            )
+            return Chain(tuple(entries), at, damage=f"line {number}: changed after it was written (hash mismatch)")
         entry = _entry(line)
         if entry is None or entry.step != number:
-            return Chain(tuple(entries), at, damage=f"line {number}: it is not step {number} of a run")
+            return Chain(tuple(entries), at, damage=f"line {number}: not step {number} of a run")
         entries.append(entry)
         at, previous = at + len(line) + 1, line_hash
     return Chain(tuple(entries), at, torn=bool(rest))
@@ -132,7 +130,7 @@ class FileTraceWriter:
             raise StorageError(str(error.strerror)) from error
         if written != len(line):
             os.ftruncate(self.descriptor, before)
-            raise StorageError(f"the disk took {written} of {len(line)} bytes")
+            raise StorageError(f"only {written} of {len(line)} bytes were written")
 
     def close(self, *, finished: bool) -> None:
         try:
@@ -189,7 +187,7 @@ class Journal:
             os.ftruncate(descriptor, chain.whole_bytes)
         except BlockingIOError as error:
             os.close(descriptor)
-            raise TraceHeld(f"trace {trace_id} is being written by another process; wait for it") from error
+            raise TraceHeld(f"trace {trace_id} is being written by another process; wait until it ends") from error
         except MalformedTrace:
             os.close(descriptor)
             raise

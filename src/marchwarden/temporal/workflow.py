@@ -120,7 +120,7 @@ class InvestigationWorkflow:
         except (ActivityError, asyncio.CancelledError) as error:
             answered_by = self._answered_by.get(task.number)
             if answered_by:
-                answer = replace(failed, error=f"no longer needed: {answered_by} had settled it", called_off=True)
+                answer = replace(failed, error=f"no longer needed: {answered_by} already answered", called_off=True)
             elif isinstance(error, ActivityError):
                 answer = replace(failed, error=f"{error.cause or error}")
             else:

@@ -36,8 +36,8 @@ async def test_retry_delay_beyond_the_time_limit_is_not_waited_for() -> None:
 
 
 async def test_permanent_error_is_not_retried() -> None:
-    model = ScriptedModel([ModelFailed("the provider refused the key (401)")])
-    with pytest.raises(MindError, match="refused the key"):
+    model = ScriptedModel([ModelFailed("the provider rejected the API key (401)")])
+    with pytest.raises(MindError, match="rejected the API key"):
         await LanguageMind(model).plan(a_notebook(), allowed())
     assert len(model.asked) == 1
 

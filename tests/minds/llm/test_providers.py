@@ -71,10 +71,10 @@ async def test_every_fault_gives_a_one_line_error_and_at_least_the_billed_cost(
 @pytest.mark.parametrize(
     "trouble, said",
     [
-        ("401", "refused the key"),
+        ("401", "rejected the API key"),
         ("402", "credit or quota"),
         ("404", "no such model"),
-        ("413", "refused the request"),
+        ("413", "rejected the request"),
         ("429-hour", "busy"),
     ],
 )
@@ -157,7 +157,7 @@ async def test_unreachable_address_costs_nothing() -> None:
     with socket() as silent:
         silent.bind(("127.0.0.1", 0))
         environ = {"OPENAI_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1"}
-        with pytest.raises(MindError, match="cannot be reached") as raised:
+        with pytest.raises(MindError, match="could not be reached") as raised:
             await select_mind("openai:any", environ).plan(a_notebook(), allowed(seconds=1.5))
     assert raised.value.tokens == 0
 

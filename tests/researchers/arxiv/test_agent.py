@@ -80,7 +80,7 @@ async def test_an_abstract_is_enough_to_answer(arxiv: ArxivTester) -> None:
     found = await arxiv.ask("How much sediment does the river Senn carry past the weir at Dorn?")
     assert "64,000 tonnes" in found.answer
     assert found.citations[0].locator == "https://arxiv.org/abs/physics/0203044v1#abstract"
-    assert any("abstract alone" in gap.detail for gap in found.gaps)
+    assert any("only the abstract of" in gap.detail for gap in found.gaps)
 
 
 async def test_a_withdrawn_paper_is_reported_as_a_gap_and_not_cited(arxiv: ArxivTester) -> None:
@@ -99,7 +99,7 @@ async def test_a_library_answers_offline(arxiv: ArxivTester) -> None:
     assert all(check.proved for check in verify(arxiv.store, found.trace_id))
 
 
-@pytest.mark.parametrize("trouble, why", [("busy", "overloaded"), ("html", "not a feed"), ("empty", "lists none")])
+@pytest.mark.parametrize("trouble, why", [("busy", "overloaded"), ("html", "not a feed"), ("empty", "listed none")])
 async def test_an_arxiv_failure_becomes_a_gap(trouble: str, why: str, arxiv: ArxivTester) -> None:
     found = await arxiv.ask(trouble=trouble)
     assert not found.citations

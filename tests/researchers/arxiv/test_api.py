@@ -13,7 +13,7 @@ ANY = match_any(("alder", "senn"))
 REFUSED = [
     ("busy", "overloaded .status 503"),
     ("too-many", "overloaded .status 429"),
-    ("busy-for-long", "no turn in time"),
+    ("busy-for-long", "no free slot in time"),
     ("forbidden", "refused the request .status 403"),
     ("html", "not a feed"),
     ("nothing", "not a feed"),
@@ -22,7 +22,7 @@ REFUSED = [
     ("entity", "not a feed"),
     ("error-feed", "malformed query"),
     ("error-400", "malformed query"),
-    ("empty", "7 papers match, and lists none"),
+    ("empty", "7 matching papers but listed none"),
 ]
 
 

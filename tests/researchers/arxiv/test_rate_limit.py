@@ -80,7 +80,7 @@ async def test_searches_and_full_texts_of_one_host_share_the_pause(
 async def test_a_killed_process_releases_the_lock_and_its_request_counts(tmp_path: Path) -> None:
     died = await anyio.run_process([sys.executable, "-c", DYING, str(tmp_path / "turn")], check=False)
     assert died.returncode == -9
-    with anyio.fail_after(5), pytest.raises(SourceError, match="no turn in time"):
+    with anyio.fail_after(5), pytest.raises(SourceError, match="no free slot in time"):
         async with RateLimiter(tmp_path / "turn", 60.0).acquire():
             pass
 
@@ -90,7 +90,7 @@ async def test_a_wait_beyond_the_deadline_fails_immediately(tmp_path: Path) -> N
     limiter = RateLimiter(tmp_path / "turn", 3.0, clock=clock)
     async with limiter.acquire() as slot:
         slot.postpone(30)
-    with anyio.fail_after(5) as scope, pytest.raises(SourceError, match="no turn in time"):
+    with anyio.fail_after(5) as scope, pytest.raises(SourceError, match="no free slot in time"):
         async with limiter.acquire():
             pass
     assert not scope.cancelled_caught
@@ -101,7 +101,7 @@ async def test_a_wait_beyond_the_deadline_fails_immediately(tmp_path: Path) -> N
 
 async def test_waiting_for_a_held_slot_ends_at_the_deadline(tmp_path: Path) -> None:
     async with RateLimiter(tmp_path / "turn", 0.0).acquire():
-        with anyio.fail_after(0.2), pytest.raises(SourceError, match="no turn in time"):
+        with anyio.fail_after(0.2), pytest.raises(SourceError, match="no free slot in time"):
             async with RateLimiter(tmp_path / "turn", 0.0).acquire():
                 pass
 
@@ -127,6 +127,6 @@ async def test_the_pause_a_service_asks_for_is_capped(tmp_path: Path) -> None:
 
 async def test_no_request_is_made_if_the_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SourceError, match="cannot be kept on disk"):
+    with pytest.raises(SourceError, match="cannot be opened"):
         async with RateLimiter(tmp_path / "file" / "turn", 0.0).acquire():
             pass

@@ -49,12 +49,12 @@ async def test_statement_that_ignores_interrupts_is_killed(shop: Path):
     [
         ("import time; time.sleep(60)", "longer than"),
         ("import signal; signal.raise_signal(signal.SIGALRM)", "longer than"),
-        ("import sys; sys.exit(1)", "without an answer"),
-        ("import os; os.abort()", "without an answer"),
-        ("print('{}{}')", "without an answer"),
-        ("print('{}')", "without an answer"),
-        ("print('{\"rows\": [1, 2]}')", "without an answer"),
-        ("print('x' * 50_000_000)", "without an answer"),
+        ("import sys; sys.exit(1)", "without a result"),
+        ("import os; os.abort()", "without a result"),
+        ("print('{}{}')", "without a result"),
+        ("print('{}')", "without a result"),
+        ("print('{\"rows\": [1, 2]}')", "without a result"),
+        ("print('x' * 50_000_000)", "without a result"),
     ],
     ids=["hangs", "alarm", "fails", "crashes", "invalid JSON", "empty", "wrong type", "too much output"],
 )

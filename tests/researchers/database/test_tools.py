@@ -91,7 +91,7 @@ async def test_invalid_column_is_reported_when_the_statement_runs(shop: Path):
 
 
 async def test_locator_of_another_database_is_not_fetched(shop: Path):
-    with pytest.raises(SourceError, match="not of this database"):
+    with pytest.raises(SourceError, match="not a locator of this database"):
         await make_source(shop).fetch(Hit("sqlite:///other.db?query=SELECT%201"))
 
 

@@ -189,7 +189,7 @@ async def test_index_locked_by_another_process_is_searched_without_update(tmp_pa
     fill(tmp_path / "documents", 3)
     try:
         assert len(await found(files, "note")) == 2
-        assert files.notices() == ["another process is updating the index; searched as it stands"]
+        assert files.notices() == ["another process is updating the index; searched without the latest changes"]
         newcomer = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
         assert len(await found(newcomer, "note")) == 2
     finally:
@@ -250,7 +250,7 @@ async def test_damaged_index_is_rebuilt_and_reported(corrupt, tmp_path: Path) ->
     files.close()
     corrupt(next((tmp_path / "index").glob("*/v*")))
     assert await files.search(Query("old note")) == expected
-    assert files.notices() == ["the index was damaged and has been built again"]
+    assert files.notices() == ["the index was damaged and has been rebuilt"]
 
 
 FULL = """
@@ -284,7 +284,7 @@ def test_full_disk_keeps_the_index_and_is_reported(limit: int, tmp_path: Path) -
     before, after, full, later, afterwards = json.loads(ended.stdout)
     assert before == after > 0
     assert len(full) == 1
-    assert "could not be brought up to date" in full[0]
+    assert "could not be updated" in full[0]
     assert (later, afterwards) == (30, [])
 
 

@@ -41,13 +41,13 @@ def missing(reason: str) -> ExpectedGap:
 
 
 TOO_SLOW: Final = denied("did not deliver the page within")
-DISCONNECTED: Final = denied("broke the connection off")
-NOT_HTTP: Final = denied("broke off or does not speak HTTP as it should")
+DISCONNECTED: Final = denied("closed the connection")
+NOT_HTTP: Final = denied("closed the connection or sent invalid HTTP")
 TOO_LARGE: Final = denied("is larger than 10 MiB")
-NOT_ASKED_FOR: Final = denied("in an encoding that was not asked for")
+NOT_ASKED_FOR: Final = denied("an unsupported encoding")
 TOO_MANY_REDIRECTS: Final = denied("redirected more than 5 times")
 NOT_PUBLIC: Final = denied("is not on the public internet")
-NOT_WEB: Final = denied("not an http or https one")
+NOT_WEB: Final = denied("not an http or https URL")
 NO_TEXT: Final = denied("a web page without text")
 READ: Final = None
 """No gap: the page can be read."""
@@ -108,14 +108,14 @@ FAULTS: Final[dict[str, ExpectedGap | None]] = {
     "redirect-metadata-relative": NOT_PUBLIC,
     "redirect-private": NOT_PUBLIC,
     "redirect-trap": NOT_PUBLIC,
-    "redirect-trap-decimal": denied("a number in disguise"),
+    "redirect-trap-decimal": denied("not a plain IPv4 address"),
     "redirect-trap-mapped": NOT_PUBLIC,
-    "redirect-trap-user": denied("carries credentials"),
+    "redirect-trap-user": denied("contains credentials"),
     "redirect-closed": NOT_PUBLIC,
     "redirect-file": NOT_WEB,
     "redirect-data": NOT_WEB,
     "redirect-gopher": NOT_WEB,
-    "redirect-nonsense": denied("something that is not a URL"),
+    "redirect-nonsense": denied("an invalid URL"),
     "bomb-gzip": TOO_LARGE,
     "bomb-gzip-members": TOO_LARGE,
     "bomb-gzip-nested": NOT_ASKED_FOR,
@@ -124,17 +124,17 @@ FAULTS: Final[dict[str, ExpectedGap | None]] = {
     "bomb-brotli": NOT_ASKED_FOR,
     "bomb-zstd": NOT_ASKED_FOR,
     # Either the memory or the time limit, whichever is reached first.
-    "bomb-in-pdf": denied("it cannot be read: reading it"),
-    "gzip-truncated": denied("ended before its end"),
-    "gzip-not": denied("not the gzip it says it is"),
+    "bomb-in-pdf": denied("could not be read: reading it"),
+    "gzip-truncated": denied("is truncated"),
+    "gzip-not": denied("not valid gzip"),
     "encoding-unknown": NOT_ASKED_FOR,
     "charset-wrong": READ,
     "charset-other-way": READ,
     "charset-unknown": READ,
     "charset-utf16": READ,
     "lone-surrogates": READ,
-    "null-bytes": denied("it cannot be read: binary"),
-    "noise": denied("it cannot be read: binary"),
+    "null-bytes": denied("could not be read: binary"),
+    "noise": denied("could not be read: binary"),
     "deep": NO_TEXT,
     "wide": denied("reading it took longer than"),
     "many-cells": denied("reading it took longer than"),
@@ -146,37 +146,37 @@ FAULTS: Final[dict[str, ExpectedGap | None]] = {
     "pdf-truncated": denied("a damaged PDF"),
     "pdf-empty": denied("a damaged PDF"),
     "pdf-only-in-name": READ,
-    "robots-refuses": denied("asks robots not to read this page"),
+    "robots-refuses": denied("does not allow robots to read this page"),
     # RFC 9309: a forbidden robots.txt counts as missing; an unreachable one disallows everything.
     "robots-403": READ,
-    "robots-503": denied("its robots.txt could not be had"),
-    "robots-hangs": denied("its robots.txt could not be had"),
+    "robots-503": denied("its robots.txt could not be fetched"),
+    "robots-hangs": denied("its robots.txt could not be fetched"),
     "robots-endless": READ,
     "robots-bomb": READ,
     "robots-noise": READ,
     "robots-slow-crawl": READ,
-    "robots-redirects-inward": denied("its robots.txt could not be had"),
+    "robots-redirects-inward": denied("its robots.txt could not be fetched"),
 }
 
-NONSENSE: Final = denied("answered something that is not a search result")
-NOTHING_FOUND: Final = missing("Nothing read answers this")
+NONSENSE: Final = denied("returned something that is not a search result")
+NOTHING_FOUND: Final = missing("The documents don't answer this")
 NO_ANSWER: Final = denied("did not answer within")
 
 SEARCHES: Final[dict[str, ExpectedGap | None]] = {
-    "400": denied("could not make sense of the search"),
+    "400": denied("rejected the search as invalid"),
     "401": denied("refused the key in TAVILY_API_KEY"),
     "403": denied("does not allow this search"),
     "404": denied("status 404"),
-    "429": denied("was asked too often"),
+    "429": denied("rate-limited the search"),
     "432": denied("plan is used up"),
     "433": denied("pay-as-you-go limit"),
-    "500": denied("is out of order (status 500)"),
-    "502": denied("is out of order (status 502)"),
-    "503": denied("is out of order (status 503)"),
-    "504": denied("is out of order (status 504)"),
-    "retry-after": denied("was asked too often"),
-    "retry-after-date": denied("is out of order"),
-    "retry-after-nonsense": denied("is out of order"),
+    "500": denied("is unavailable (status 500)"),
+    "502": denied("is unavailable (status 502)"),
+    "503": denied("is unavailable (status 503)"),
+    "504": denied("is unavailable (status 504)"),
+    "retry-after": denied("rate-limited the search"),
+    "retry-after-date": denied("is unavailable"),
+    "retry-after-nonsense": denied("is unavailable"),
     "flaky": READ,
     "soon": READ,
     "hang": NO_ANSWER,
@@ -201,7 +201,7 @@ SEARCHES: Final[dict[str, ExpectedGap | None]] = {
     "redirect-trap": denied("status 302"),
     "bomb-gzip": denied("is larger than 8 MiB"),
     "bomb-brotli": NOT_ASKED_FOR,
-    "gzip-truncated": denied("ended before its end"),
+    "gzip-truncated": denied("is truncated"),
     "lone-surrogates": NONSENSE,
     "noise": NONSENSE,
     "deep": NONSENSE,

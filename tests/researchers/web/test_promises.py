@@ -108,7 +108,7 @@ async def test_no_redirect_leads_out_of_the_filter(named_world: World, tmp_path:
             "Who designed the Alder Bridge?", constraints=ResearchConstraints(source_filter=FILTER)
         )
     assert {citation.locator for citation in found.citations} == {named_world.url("ferris")}
-    strays = [gap for gap in found.gaps if "the source filter leaves out" in gap.detail]
+    strays = [gap for gap in found.gaps if "the source filter excludes" in gap.detail]
     assert {gap.topic for gap in strays} == {places[0], places[2]}
     assert {gap.category for gap in strays} == {GapCategory.SOURCE_NOT_FOUND}
     assert named_world.url("copy") not in {gap.topic for gap in found.gaps}

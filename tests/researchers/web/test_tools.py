@@ -106,7 +106,7 @@ async def test_the_filter_applies_to_hits_and_redirects(extractor: Extractor, wo
     assert {hit.locator.split("/")[2].split(":")[0] for hit in hits} == {"127.0.0.2"}
     moved = Hit(world.url("redirect"), domains=("127.0.0.9",))
     assert (await web.fetch(Hit(moved.locator))).locator == world.url("bridge")
-    with pytest.raises(SourceError, match="source filter leaves out") as refused:
+    with pytest.raises(SourceError, match="source filter excludes") as refused:
         await web.fetch(moved)
     assert refused.value.category is GapCategory.SOURCE_NOT_FOUND
 

@@ -24,7 +24,7 @@ def find_gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ..
         return ()
     question = survey.notebook.question
     if _LIVE.search(question) and match < CONFIRMED:
-        detail = "It asks for the state of things now; what was read is only as new as its documents."
+        detail = "The question asks for current information, which the documents may not have."
         return (
             _build_gap(survey, "", match, stems),
             Gap(topic=question, category=GapCategory.SCOPE_EXCEEDED, detail=detail),
@@ -38,10 +38,11 @@ def find_gaps(survey: Survey, match: float, stems: WordStemmer) -> tuple[Gap, ..
 def _build_gap(survey: Survey, aspect: str, match: float, stems: WordStemmer) -> Gap:
     closest = _closest(survey, aspect)
     if match < ONLY_NEAR:
-        near = "; at best it comes near" if survey.ranked else ""
-        detail = f"Nothing read answers this{near}. {_missing(survey, aspect, stems)} {closest}"
+        detail = f"The documents don't answer this. {_missing(survey, aspect, stems)} {closest}"
     else:
-        detail = f"The passages cited are the closest found, not a confirmed answer. {_missing(survey, aspect, stems)}"
+        detail = (
+            f"The cited passages are the closest ones found, not a confirmed answer. {_missing(survey, aspect, stems)}"
+        )
     category = GapCategory.SOURCE_NOT_FOUND
     return Gap(topic=aspect or survey.notebook.question, category=category, detail=" ".join(detail.split()))
 
@@ -49,8 +50,8 @@ def _build_gap(survey: Survey, aspect: str, match: float, stems: WordStemmer) ->
 def _closest(survey: Survey, aspect: str) -> str:
     best = survey.best_for(aspect)
     if best is None:
-        return "No passage came close."
-    return f"The closest passage is {survey.notebook.excerpt(best.statement.evidence).locator}."
+        return "No passage is related to it."
+    return f"The closest passage is only loosely related: {survey.notebook.excerpt(best.statement.evidence).locator}."
 
 
 def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
@@ -59,9 +60,13 @@ def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
     read_stems = frozenset(stem for scored in survey.ranked for stem in scored.statement.passage_stems)
     nowhere = scorer.missing(read_stems)
     if nowhere:
-        return f"Nothing read mentions {_in_question_words(scorer.question.text, nowhere, stems)}."
+        return f"The documents don't mention {_in_question_words(scorer.question.text, nowhere, stems)}."
     lacking = scorer.missing(best.statement.stems) if best else []
-    return f"The best sentence lacks {_in_question_words(scorer.question.text, lacking, stems)}." if lacking else ""
+    return (
+        f"The best sentence does not mention {_in_question_words(scorer.question.text, lacking, stems)}."
+        if lacking
+        else ""
+    )
 
 
 def _in_question_words(question: str, missing: list[str], stems: WordStemmer) -> str:

@@ -69,8 +69,8 @@ def _question(candidate: _Candidate) -> OpenQuestion:
     close = candidate.closeness
     name = candidate.document.title or candidate.document.locator
     return OpenQuestion(
-        question=candidate.text if is_question(candidate.text) else f"Can this be settled by now: “{candidate.text}”",
-        context=f"{'Asked' if is_question(candidate.text) else 'Said to be unsettled'} in {name}.",
+        question=candidate.text if is_question(candidate.text) else f"Has this been settled: “{candidate.text}”",
+        context=f"{'Asked' if is_question(candidate.text) else 'Described as unsettled'} in {name}.",
         priority=Priority.HIGH if close >= VERY_CLOSE else Priority.MEDIUM if close >= CLOSE else Priority.LOW,
         source_locator=candidate.document.locate(candidate.start, candidate.end),
     )

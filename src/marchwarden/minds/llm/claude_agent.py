@@ -87,7 +87,7 @@ class ClaudeAgentModel:
 def build_agent(spec: str, environ: Mapping[str, str]) -> ClaudeAgentModel:
     """Build the model for `claude-agent` or `claude-agent:MODEL`. MARCHWARDEN_CLAUDE overrides the SDK's program."""
     if find_spec("claude_agent_sdk") is None:
-        raise InvalidInput(f"the mind {spec} needs more than is installed: {INSTALL}")
+        raise InvalidInput(f"the model {spec} needs the claude-agent extra: {INSTALL}")
     return ClaudeAgentModel(spec, spec.partition(":")[2], environ.get("MARCHWARDEN_CLAUDE", ""))
 
 

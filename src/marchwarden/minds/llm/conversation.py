@@ -159,9 +159,11 @@ class Conversation:
         max_tokens = min(self.limits.max_answer_tokens, self.tokens_left - estimate)
         seconds = self._seconds_left
         if max_tokens < MIN_ANSWER_TOKENS:
-            raise self._budget_error(f"does not fit: up to {estimate} tokens to send, {self.tokens_left} left")
+            raise self._budget_error(
+                f"the request does not fit: up to {estimate} tokens needed, {self.tokens_left} left"
+            )
         if seconds < MIN_SECONDS:
-            raise self._budget_error("no time was left for it")
+            raise self._budget_error("no time left")
         attempt = Attempt(request.prompt, request.shape, max_tokens)
         most = Usage(input=estimate, output=max_tokens)
         try:

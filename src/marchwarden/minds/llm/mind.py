@@ -128,7 +128,7 @@ class LanguageMind:
                 *gaps_for_withdrawn([each for each in claims if each not in usable], notebook),
             ),
             open_questions=parse_open_questions(shape, notebook, self._cleaner),
-            left_undone=f"too few tokens were left to conclude with {' and '.join(conversation.unsent)}"
+            left_undone=f"not enough tokens left for {' and '.join(conversation.unsent)}"
             if conversation.unsent
             else "",
         )
@@ -147,7 +147,7 @@ class LanguageMind:
         if not objected or not conversation.may_repair:
             return claims
         if not conversation.fits(conversation.request(prompt, content, RewordingShape), MIN_ANSWER_TOKENS):
-            conversation.unsent.append("a second look at its claims")
+            conversation.unsent.append("a second look at the claims")
             return claims
         conversation.may_repair = False
         try:

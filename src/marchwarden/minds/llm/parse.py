@@ -171,7 +171,7 @@ def _discoveries(
                 type=shape.type,
                 suggested_researcher=shape.researcher,
                 query=query,
-                reason=cleaner.clean(shape.reason) or "A sentence read points there.",
+                reason=cleaner.clean(shape.reason) or "A sentence in the source points to it.",
                 source_locator=notebook.excerpt(evidence).locator,
             )
 

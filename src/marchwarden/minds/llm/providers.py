@@ -96,12 +96,12 @@ def build_model(spec: str, environ: Mapping[str, str]) -> ProviderModel:
             f"no such model: {spec!r}; use extractive, claude-agent or PROVIDER:MODEL with one of {known}"
         )
     if not _installed("pydantic_ai") or not _installed(LIBRARIES[service.vendor][0]):
-        raise InvalidInput(f"the mind {spec} needs more than is installed: {INSTALL}")
+        raise InvalidInput(f"the model {spec} needs the llm extra: {INSTALL}")
     elsewhere = environ.get(service.base, "").strip()
     compatible = service.vendor == "compatible" or (service.vendor == "openai" and bool(elsewhere))
     key = next((environ[variable] for variable in service.keys if environ.get(variable)), "")
     if not key and not compatible:
-        raise InvalidInput(f"the mind {spec} needs a key: set {' or '.join(service.keys)}")
+        raise InvalidInput(f"the model {spec} needs an API key: set {' or '.join(service.keys)}")
     vendor: Vendor = "compatible" if compatible else service.vendor
     return ProviderModel(spec, Access(vendor, name.strip(), elsewhere or service.address, key))
 

@@ -41,10 +41,10 @@ NO_ANSWER: Final = "the provider sent no usable answer"
 
 _STOPS: Final[Mapping[str, Stop]] = {"stop": "complete", "length": "cut", "content_filter": "refused"}
 _PERMANENT: Final[tuple[tuple[type[ModelAPIError], str], ...]] = (
-    (ModelAuthenticationError, "the provider refused the key"),
-    (ModelNotFoundError, "the provider knows no such model or address"),
-    (ModelQuotaExceededError, "the provider's credit or quota is spent"),
-    (ModelContextWindowExceededError, "the model takes no request of this length"),
+    (ModelAuthenticationError, "the provider rejected the API key"),
+    (ModelNotFoundError, "the provider has no such model or URL"),
+    (ModelQuotaExceededError, "the provider's credit or quota is used up"),
+    (ModelContextWindowExceededError, "the request is too long for the model"),
 )
 _TRANSIENT: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError)
 
@@ -83,7 +83,7 @@ async def send_request(
             raise _connection_failure(error) from error
         except UserError as error:
             # The library knows that this model accepts no schema, and sent nothing.
-            raise (SchemaRejected if native else ModelFailed)("the model cannot be asked like this") from error
+            raise (SchemaRejected if native else ModelFailed)("the model does not support this request") from error
         except (UnexpectedModelBehavior, AttributeError, KeyError, TypeError, ValueError) as error:
             # Vendor libraries do not validate the body and fail on missing fields.
             raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
@@ -144,10 +144,10 @@ def _http_failure(error: ModelHTTPError, *, native: bool) -> ModelFailed:
         if isinstance(error, kind):
             return ModelFailed(f"{detail} ({error.status_code})")
     if isinstance(error, _TRANSIENT):
-        detail = f"the provider is busy or broken ({error.status_code})"
+        detail = f"the provider is busy or failing ({error.status_code})"
         return ModelFailed(detail, retry=True, wait=error.retry_after)
     refused = SchemaRejected if native and isinstance(error, ModelRequestRejectedError) else ModelFailed
-    return refused(f"the provider refused the request ({error.status_code})")
+    return refused(f"the provider rejected the request ({error.status_code})")
 
 
 def _connection_failure(error: ModelAPIError) -> ModelFailed:
@@ -157,7 +157,7 @@ def _connection_failure(error: ModelAPIError) -> ModelFailed:
         return ModelFailed(garbled, billed=True, garbled=True)
     if isinstance(error, ModelConnectionError):
         unsent = error.phase in {"pool", "connect"}
-        detail = "the provider cannot be reached" if unsent else "the connection to the provider broke off"
+        detail = "the provider could not be reached" if unsent else "the connection to the provider was lost"
         return ModelFailed(detail, retry=True, billed=not unsent)
     return ModelFailed(NO_ANSWER, billed=True, garbled=True)
 

@@ -133,5 +133,5 @@ def gaps_for_withdrawn(claims: Sequence[Claim], notebook: Notebook) -> tuple[Gap
     if not claims:
         return ()
     what = "a statement" if len(claims) == 1 else f"{len(claims)} statements"
-    detail = f"The model wrote {what} that the evidence does not carry or the question does not ask for; left out."
+    detail = f"The model wrote {what} not supported by the evidence or not related to the question; left out."
     return (Gap(topic=notebook.question, category=GapCategory.SOURCE_NOT_FOUND, detail=detail),)

@@ -83,7 +83,7 @@ class ArxivApi:
             feed = _parse_answer(answer)
             if feed.entries or feed.total <= feed.start:
                 return feed
-        raise SourceError(f"arXiv says that {feed.total} papers match, and lists none of them; try again later")
+        raise SourceError(f"arXiv reported {feed.total} matching papers but listed none; try again later")
 
 
 def _with_latest_withdrawal(paper: Paper, newest: Paper) -> Paper:
@@ -114,7 +114,7 @@ def _parse_answer(answer: ApiResponse) -> atom.Feed:
         raise SourceError(f"arXiv refused the request (status {answer.status})")
     feed = atom.parse_feed(answer.content)
     if answer.status == _BAD_REQUEST:
-        raise SourceError("arXiv did not understand the request", GapCategory.SOURCE_NOT_FOUND)
+        raise SourceError("arXiv could not parse the request", GapCategory.SOURCE_NOT_FOUND)
     return feed
 
 

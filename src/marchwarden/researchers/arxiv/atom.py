@@ -57,7 +57,7 @@ def parse_feed(content: bytes) -> Feed:
     entries = feed.findall(f"{_ATOM}entry")
     for entry in entries:
         if _ERRORS in _text(entry, f"{_ATOM}id"):
-            reason = one_line(_text(entry, f"{_ATOM}summary"), 200) or "without saying why"
+            reason = one_line(_text(entry, f"{_ATOM}summary"), 200) or "no reason given"
             raise SourceError(f"arXiv refused the request: {reason}", GapCategory.SOURCE_NOT_FOUND)
     found = [paper for entry in entries if (paper := _parse_paper(entry)) is not None]
     return Feed(tuple(found), len(entries), _count(feed, "startIndex"), _count(feed, "totalResults"))
@@ -68,9 +68,9 @@ def _parse_root(content: bytes) -> etree._Element:
     try:
         root = etree.fromstring(content.translate(None, _FORBIDDEN), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise SourceError("arXiv answered something that is not a feed") from error
+        raise SourceError("arXiv's response is not a feed") from error
     if root.tag != f"{_ATOM}feed" or root.getroottree().docinfo.internalDTD is not None:
-        raise SourceError("arXiv answered something that is not a feed")
+        raise SourceError("arXiv's response is not a feed")
     return root
 
 

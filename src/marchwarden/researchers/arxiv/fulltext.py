@@ -61,14 +61,14 @@ class FullText:
         page = await self._get(f"{self._endpoints.pages}/html/{paper.id}")
         extracted = await self._extract(_ANCHOR.sub(_drop_internal_anchor, page.content), "paper.html")
         if extracted.media_type != "text/html" or not self._has_title(paper, extracted):
-            raise SourceError("arXiv's page is not the paper's own", GapCategory.SOURCE_NOT_FOUND)
+            raise SourceError("arXiv's HTML page is not this paper", GapCategory.SOURCE_NOT_FOUND)
         return PaperText(page.content, extracted)
 
     async def _pdf(self, paper: Paper) -> PaperText:
         page = await self._get(f"{self._endpoints.pages}/pdf/{paper.id}")
         extracted = await self._extract(page.content, "paper.pdf")
         if extracted.media_type != "application/pdf":
-            raise SourceError("arXiv sent something else in place of the PDF")
+            raise SourceError("arXiv did not return a PDF")
         return PaperText(page.content, extracted)
 
     async def _get(self, address: str) -> Page:
@@ -79,7 +79,7 @@ class FullText:
                 slot.postpone(error.retry_after or 0.0)
                 raise
         if not self._endpoints.serves(page.url):
-            raise SourceError("the paper's address led away from arXiv", GapCategory.SOURCE_NOT_FOUND)
+            raise SourceError("the paper's address redirected away from arXiv", GapCategory.SOURCE_NOT_FOUND)
         return page
 
     async def _extract(self, content: bytes, name: str) -> Extracted:
@@ -87,7 +87,7 @@ class FullText:
             # The extractor has its own time limit, so a run that ends need not wait for it.
             return await to_thread.run_sync(self._extractor.extract, content, name, abandon_on_cancel=True)
         except Unreadable as error:
-            raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
+            raise SourceError(f"could not be read: {error.detail}", error.category) from error
 
     def _has_title(self, paper: Paper, extracted: Extracted) -> bool:
         """Tell whether the page begins with the paper's title. A notice or a captcha does not."""

@@ -78,7 +78,7 @@ class RateLimiter:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            detail = "arXiv is not asked, because its turns cannot be kept on disk"
+            detail = "arXiv was not queried, because the rate limiter's file cannot be opened"
             raise SourceError(f"{detail}: {error.strerror}") from error
 
     async def _lock(self, descriptor: int) -> None:
@@ -102,7 +102,7 @@ class RateLimiter:
         try:
             os.pwrite(descriptor, f"{self._clock() + slot.pause:020.6f}\n".encode(), 0)
         except OSError as error:
-            raise SourceError(f"arXiv's turn could not be noted on disk: {error.strerror}") from error
+            raise SourceError(f"the rate limiter's file for arXiv cannot be written: {error.strerror}") from error
 
 
 def _read_next_time(descriptor: int) -> float:
@@ -115,6 +115,4 @@ def _read_next_time(descriptor: int) -> float:
 def _raise_if_past_deadline(seconds: float) -> None:
     """Fail early if the wait would exceed the caller's deadline, so that the next in line is not delayed."""
     if anyio.current_time() + seconds >= anyio.current_effective_deadline():
-        raise SourceError(
-            "arXiv is asked by one at a time and not more than every few seconds: there was no turn in time"
-        )
+        raise SourceError("arXiv allows one request every few seconds, and the rate limiter had no free slot in time")

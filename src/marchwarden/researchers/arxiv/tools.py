@@ -86,7 +86,7 @@ class ArxivSource:
         except SourceError as error:
             if not library_hits:
                 raise
-            self._notices["arxiv"] = f"arXiv could not be asked, only the local library was searched: {error.detail}"
+            self._notices["arxiv"] = f"the arXiv search failed, so only the local library was searched: {error.detail}"
             found = ()
         return self._rank(found, library_hits, () if names and found else words)
 
@@ -95,7 +95,7 @@ class ArxivSource:
         try:
             name = ArxivId.parse(hit.locator)
         except InvalidInput as error:
-            raise SourceError("it is not a paper of arXiv", GapCategory.SOURCE_NOT_FOUND) from error
+            raise SourceError("not an arXiv paper", GapCategory.SOURCE_NOT_FOUND) from error
         known = self._known.get(str(name))
         if known is not None:
             _refuse_withdrawn(known)
@@ -113,13 +113,13 @@ class ArxivSource:
     async def document(self, paper: Paper, *, seconds: float = FULL_TEXT_SECONDS) -> Document:
         """Return the full text, or the abstract if the full text is not available in time."""
         _refuse_withdrawn(paper)
-        why = f"there was no time for it within {seconds:g} s"
+        why = f"the full text was not available within {seconds:g} s"
         with anyio.move_on_after(seconds):
             try:
                 return full_text_document(paper, await self._full_text.fetch(paper))
             except SourceError as error:
                 why = error.detail
-        self._notices[str(paper.id)] = f"arXiv:{paper.id} was read by its abstract alone: {one_line(why)}"
+        self._notices[str(paper.id)] = f"only the abstract of arXiv:{paper.id} was read: {one_line(why)}"
         return abstract_document(paper)
 
     def notices(self) -> Sequence[str]:
@@ -132,7 +132,7 @@ class ArxivSource:
     async def _search_in_time(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
         with anyio.move_on_after(SEARCH_SECONDS):
             return await self._search_arxiv(names, words, limit)
-        raise SourceError(f"arXiv did not answer within {SEARCH_SECONDS:g} s, turns included")
+        raise SourceError(f"arXiv did not answer within {SEARCH_SECONDS:g} s, including the wait for the rate limit")
 
     async def _search_arxiv(self, names: Sequence[ArxivId], words: Sequence[str], limit: int) -> Sequence[Paper]:
         """Find papers by id, else papers with all the words, and if those are few, papers with any of them."""
@@ -219,7 +219,7 @@ def _refuse_withdrawn(paper: Paper) -> None:
 def _refuse_filtered(query: Query) -> None:
     wanted = [domain.strip().casefold().removeprefix("*").lstrip(".") for domain in query.domains]
     if wanted and not any(each and (each == _HOST or _HOST.endswith(f".{each}")) for each in wanted):
-        raise SourceError("the source filter leaves arXiv out", GapCategory.SOURCE_NOT_FOUND)
+        raise SourceError("the source filter excludes arXiv", GapCategory.SOURCE_NOT_FOUND)
 
 
 @dataclass(frozen=True)

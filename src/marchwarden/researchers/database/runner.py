@@ -24,7 +24,7 @@ MAX_SCHEMA_BYTES: Final = 64_000_000
 _BYTES_PER_CHARACTER: Final = 12
 _COMMAND: Final = (sys.executable, "-P", "-s", "-m", "marchwarden.researchers.database.worker")
 _OUTCOME: Final = TypeAdapter(JobOutcome)
-_NO_ANSWER: Final = Refusal("reading the database ended without an answer", Reason.UNREACHABLE)
+_NO_ANSWER: Final = Refusal("the process that reads the database ended without a result", Reason.UNREACHABLE)
 _CATEGORIES: Final = {Reason.MALFORMED: GapCategory.SOURCE_NOT_FOUND}
 
 
@@ -108,4 +108,4 @@ async def _communicate(child: Process, job: bytes, max_bytes: int) -> bytes:
 
 
 def _timeout_refusal(seconds: float) -> Refusal:
-    return Refusal(f"it took longer than {seconds:g} seconds", Reason.TOO_MUCH)
+    return Refusal(f"reading the database took longer than {seconds:g} seconds", Reason.TOO_MUCH)

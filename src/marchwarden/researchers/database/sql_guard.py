@@ -31,21 +31,21 @@ class _SqlRules:
         match node:
             case exp.Anonymous():
                 if node.name.casefold() not in FUNCTIONS.get(self.dialect, OTHER_FUNCTIONS):
-                    raise QueryRefused(f"the function {node.name} is not on the list of harmless ones")
+                    raise QueryRefused(f"the function {node.name} is not allowed")
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 self._check_table(node)
             case exp.DataType() if node.this is exp.DType.USERDEFINED:
-                raise QueryRefused("a cast to a type of the database's own is not let through")
+                raise QueryRefused("casts to user-defined types are not allowed")
         if not isinstance(node, exp.Anonymous) and type(node).__name__.casefold() not in CONSTRUCTS:
-            raise QueryRefused(f"{type(node).__name__} is not on the list of harmless constructs")
+            raise QueryRefused(f"the SQL construct {type(node).__name__} is not allowed")
 
     def _check_table(self, table: exp.Table) -> None:
         if table.catalog:
-            raise QueryRefused(f"{table.catalog} is another database")
+            raise QueryRefused(f"tables of another database are not allowed: {table.catalog}")
         name = f"{table.db}.{table.name}" if table.db else table.name
         known = name.casefold() in self.relations or (not table.db and table.name.casefold() in self.local_names)
         if not known:
-            raise QueryRefused(f"there is no table {name}", Reason.MALFORMED)
+            raise QueryRefused(f"no such table: {name}", Reason.MALFORMED)
 
 
 def check_sql(sql: str, dialect: str, relations: Collection[str]) -> str:
@@ -54,15 +54,15 @@ def check_sql(sql: str, dialect: str, relations: Collection[str]) -> str:
     `relations` are the tables and views that may be read, case folded, each as `name` and as `schema.name`.
     """
     if len(sql) > MAX_STATEMENT_LENGTH:
-        raise QueryRefused(f"a statement of {len(sql)} characters is too long")
+        raise QueryRefused(f"the statement is too long ({len(sql)} characters)")
     try:
         parser_dialect = Dialect.get_or_raise(dialect)
         tokens = _single_statement(parser_dialect.tokenize(sql))
         parsed = parser_dialect.parser().parse(_tokens_for_parser(tokens), sql)
     except SqlglotError as error:
-        raise QueryRefused("it is not SQL that can be understood", Reason.MALFORMED) from error
+        raise QueryRefused("the statement is not valid SQL", Reason.MALFORMED) from error
     except RecursionError as error:
-        raise QueryRefused("it is nested too deeply") from error
+        raise QueryRefused("the statement is nested too deeply") from error
     _check_tree(parsed, dialect, relations)
     return _without_comments(tokens, sql)
 
@@ -70,9 +70,9 @@ def check_sql(sql: str, dialect: str, relations: Collection[str]) -> str:
 def _check_tree(parsed: Sequence[exp.Expr | None], dialect: str, relations: Collection[str]) -> None:
     tree = parsed[0] if len(parsed) == 1 else None
     if tree is None:
-        raise QueryRefused("it is not exactly one statement", Reason.MALFORMED)
+        raise QueryRefused("expected exactly one statement", Reason.MALFORMED)
     if not isinstance(tree, exp.Query | exp.Values):
-        raise QueryRefused("only a SELECT is run")
+        raise QueryRefused("only SELECT statements are allowed")
     rules = _SqlRules(dialect, relations, frozenset(_cte_names(tree)))
     for node in tree.walk():
         rules.check(node)
@@ -83,7 +83,7 @@ def _cte_names(tree: exp.Expr) -> Iterator[str]:
     for cte in tree.find_all(exp.CTE):
         name = cte.alias.casefold()
         if name.startswith(_RESERVED):
-            raise QueryRefused(f"{cte.alias} is a name the engine keeps for itself")
+            raise QueryRefused(f"the name {cte.alias} is reserved by the engine")
         yield name
 
 
@@ -92,9 +92,9 @@ def _single_statement(tokens: Sequence[Token]) -> list[Token]:
     while remaining and remaining[-1].token_type is TokenType.SEMICOLON:
         remaining.pop()
     if not remaining:
-        raise QueryRefused("there is no statement", Reason.MALFORMED)
+        raise QueryRefused("the statement is empty", Reason.MALFORMED)
     if any(token.token_type is TokenType.SEMICOLON for token in remaining):
-        raise QueryRefused("it is more than one statement")
+        raise QueryRefused("only one statement is allowed")
     return remaining
 
 

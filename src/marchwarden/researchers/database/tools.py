@@ -90,7 +90,7 @@ class DatabaseSource:
         """Run the statement of a locator and return its current rows."""
         query = self._database.parse_locator(hit.locator)
         if query is None:
-            raise SourceError(f"{one_line(hit.locator)}: not of this database", GapCategory.SOURCE_NOT_FOUND)
+            raise SourceError(f"{one_line(hit.locator)}: not a locator of this database", GapCategory.SOURCE_NOT_FOUND)
         outcome = await self._run(JobKind.RUN, query.sql)
         document = render_document(self._database, query, outcome.rows or ResultRows((), ()), datetime.now(UTC))
         return replace(document, title=hit.title or document.title)

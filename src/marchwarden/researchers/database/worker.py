@@ -41,12 +41,14 @@ def execute_job(job: DatabaseJob) -> JobOutcome:
     except QueryRefused as error:
         return JobOutcome(refusal=Refusal(_redact(error.detail, job.target), error.reason))
     except MemoryError:
-        return JobOutcome(refusal=Refusal("it needs too much memory", Reason.TOO_MUCH))
+        return JobOutcome(refusal=Refusal("the statement needs too much memory", Reason.TOO_MUCH))
     except ImportError as error:
-        missing = f"its driver is not installed ({error.name}): pip install 'marchwarden[database]'"
+        missing = f"the driver {error.name} is not installed: pip install 'marchwarden[database]'"
         return JobOutcome(refusal=Refusal(missing, Reason.UNREACHABLE))
     except OSError as error:
-        return JobOutcome(refusal=Refusal(f"it cannot be opened ({type(error).__name__})", Reason.UNREACHABLE))
+        return JobOutcome(
+            refusal=Refusal(f"the database cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)
+        )
 
 
 def _execute(job: DatabaseJob) -> JobOutcome:

@@ -59,7 +59,7 @@ class FolderIndex:
                     else:
                         self._open_read_only()
             except (StorageError, OSError) as error:
-                self._remarks.append(f"the index could not be brought up to date ({error}); searched as it stands")
+                self._remarks.append(f"the index could not be updated ({error}); searched without the latest changes")
 
     def query_terms(self, query: str) -> list[str]:
         with self._lock:
@@ -94,7 +94,7 @@ class FolderIndex:
 
     def remarks(self) -> list[str]:
         with self._lock:
-            damaged = ["the index was damaged and has been built again"] if self._was_damaged else []
+            damaged = ["the index was damaged and has been rebuilt"] if self._was_damaged else []
             return [*damaged, *self._remarks]
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class FolderIndex:
 
     def _open_read_only(self) -> None:
         """While another process writes, read what it has committed so far."""
-        self._remarks.append("another process is updating the index; searched as it stands")
+        self._remarks.append("another process is updating the index; searched without the latest changes")
         if (self._data / "documents.sqlite").exists() and (self._data / "postings" / "meta.json").exists():
             store, postings = self._open()
             postings.reload()

@@ -156,7 +156,7 @@ def _translate_read_errors() -> Iterator[None]:
         with _translate_panics():
             yield
     except (ValueError, OSError) as error:
-        raise IndexDamaged(f"the engine cannot read its files: {error}") from error
+        raise IndexDamaged(f"the search engine cannot read its files: {error}") from error
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def _translate_write_errors() -> Iterator[None]:
         with _translate_panics():
             yield
     except (ValueError, OSError) as error:
-        raise StorageError(f"the engine cannot write its files: {error}") from error
+        raise StorageError(f"the search engine cannot write its files: {error}") from error
 
 
 @contextmanager
@@ -176,4 +176,4 @@ def _translate_panics() -> Iterator[None]:
     except BaseException as error:
         if type(error).__module__ != "pyo3_runtime":
             raise
-        raise IndexDamaged("the engine panicked over its files") from error
+        raise IndexDamaged("the search engine crashed on its files") from error

@@ -13,6 +13,7 @@ from marchwarden.contract import GapCategory
 from marchwarden.extraction import Unreadable
 from marchwarden.researchers.files.models import Folder, FoundFile, SkippedFile, is_listed
 
+_LINK_LOOP: Final = "symbolic link to itself"
 _STABLE_AFTER_NS: Final = 2_000_000_000
 """A file changed more recently may change again within the clock resolution, so its stamp proves nothing."""
 
@@ -73,7 +74,7 @@ def _classify(
         relative.encode("utf-8")
         status = read_status()
     except UnicodeEncodeError:
-        yield SkippedFile(relative, "its name is not UTF-8")
+        yield SkippedFile(relative, "the file name is not UTF-8")
         return
     except OSError as error:
         yield SkippedFile(relative, _reason(error))
@@ -93,14 +94,12 @@ def _classify_link(root: Path, relative: str) -> Iterator[SkippedFile]:
     try:
         target = (root / relative).resolve(strict=True)
     except RuntimeError:
-        yield SkippedFile(relative, "a link that leads to itself")
+        yield SkippedFile(relative, _LINK_LOOP)
     except OSError as error:
-        yield SkippedFile(
-            relative, "a link that leads to itself" if error.errno == errno.ELOOP else "a link to nothing"
-        )
+        yield SkippedFile(relative, _LINK_LOOP if error.errno == errno.ELOOP else "broken symbolic link")
     else:
         if not target.is_relative_to(root):
-            yield SkippedFile(relative, "a link that leaves the folder")
+            yield SkippedFile(relative, "symbolic link to outside the folder")
 
 
 def _stamp(status: os.stat_result) -> str:
@@ -110,7 +109,7 @@ def _stamp(status: os.stat_result) -> str:
 
 
 def _reason(error: OSError) -> str:
-    return f"it cannot be opened ({os.strerror(error.errno or errno.EIO)})"
+    return f"cannot be opened ({os.strerror(error.errno or errno.EIO)})"
 
 
 def _size_limit_text(max_bytes: int) -> str:

@@ -86,7 +86,7 @@ class FilesSource:
         try:
             return await to_thread.run_sync(self._search, query.text)
         except IndexDamaged as error:
-            raise SourceError(f"the index is damaged and cannot be built again: {error}") from error
+            raise SourceError(f"the index is damaged and cannot be rebuilt: {error}") from error
 
     async def fetch(self, hit: Hit) -> Document:
         """Read a document. If the file has not changed, its text comes from the index."""
@@ -155,11 +155,11 @@ class FilesSource:
             relative = index.folder.relative(hit.locator)
             if relative is not None:
                 return self._read(index, relative, hit.locator)
-        raise SourceError(f"{one_line(hit.locator)}: not in the folders given", GapCategory.SOURCE_NOT_FOUND)
+        raise SourceError(f"{one_line(hit.locator)}: not in the given folders", GapCategory.SOURCE_NOT_FOUND)
 
     def _read(self, index: FolderIndex, relative: str, locator: str) -> Document:
         if not is_inside(index.folder, relative):
-            raise SourceError(f"{one_line(locator)}: a link, or reached through one")
+            raise SourceError(f"{one_line(locator)}: is a symbolic link or inside one")
         try:
             content = read(index.folder, relative, self._settings.max_file_bytes)
             extracted = self._extract(index, relative, content)

@@ -62,7 +62,7 @@ class WebSource:
         try:
             return self._extractor.extract(to_utf8(page), file_name_for(page, title))
         except Unreadable as error:
-            raise SourceError(f"it cannot be read: {error.detail}", error.category) from error
+            raise SourceError(f"could not be read: {error.detail}", error.category) from error
 
     def notices(self) -> Sequence[str]:
         return (self._provider.notice,) if self._provider.notice else ()
@@ -76,12 +76,12 @@ def _refuse_filtered_redirect(page: Page, hit: Hit) -> None:
     """Refuse a redirect to a site that the source filter excludes."""
     if not is_admitted(page.url, hit.domains):
         where = one_line(host_of(page.url), 100)
-        raise SourceError(f"it led to {where}, which the source filter leaves out", GapCategory.SOURCE_NOT_FOUND)
+        raise SourceError(f"redirected to {where}, which the source filter excludes", GapCategory.SOURCE_NOT_FOUND)
 
 
 def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
     if not extracted.text.strip():
-        raise SourceError("a page without text", GapCategory.SOURCE_NOT_FOUND)
+        raise SourceError("the page contains no text", GapCategory.SOURCE_NOT_FOUND)
     locator = canonical(page.url) or page.url
     return replace(
         extracted.to_document("web", locator, page.content),

@@ -102,12 +102,16 @@ def _all_text(page: Extracted) -> str:
 
 
 WALLS: Final = (
-    Wall("a captcha: the site wants to see a person first", _is_captcha),
-    Wall("the page says it does not exist, though the server did not", _is_missing, GapCategory.SOURCE_NOT_FOUND),
+    Wall("a captcha blocks the page", _is_captcha),
+    Wall(
+        "the page says that it does not exist, although the server returned it",
+        _is_missing,
+        GapCategory.SOURCE_NOT_FOUND,
+    ),
     Wall("the site refused access to this page", _is_forbidden),
-    Wall("a paywall: only subscribers are shown the article", _is_paywall),
-    Wall("a log-in page stands before it", _is_login),
-    Wall("a consent wall: nothing is shown before cookies are accepted", _is_consent_wall),
-    Wall("the page is empty until a browser runs its scripts", _needs_scripts),
+    Wall("a paywall: the article is for subscribers only", _is_paywall),
+    Wall("a log-in is required", _is_login),
+    Wall("a consent wall: the page requires accepting cookies", _is_consent_wall),
+    Wall("the page is empty without a browser that runs its scripts", _needs_scripts),
 )
 """Checked in this order, because a captcha page also requires scripts, and a paywall also has a login."""

@@ -63,7 +63,7 @@ async def test_searxng_is_queried_as_json_and_its_dates_are_parsed() -> None:
     assert asked[0].query == {"q": "latest tolls site:gov", "format": "json", "time_range": "year"}
 
 
-@pytest.mark.parametrize(("trouble", "message"), [("json-disabled", "search.formats"), ("429", "too often")])
+@pytest.mark.parametrize(("trouble", "message"), [("json-disabled", "search.formats"), ("429", "rate-limited")])
 async def test_searxng_errors_say_how_to_fix_them(trouble: str, message: str, world: World) -> None:
     with pytest.raises(SourceError, match=message):
         await SearXNG(API, world.searxng_url(trouble=trouble)).find(Query("alder"))

@@ -72,14 +72,14 @@ async def test_the_time_range_is_dropped_if_it_has_no_results() -> None:
 @pytest.mark.parametrize(
     ("status", "message"),
     [
-        (400, "could not make sense"),
+        (400, "rejected the search as invalid"),
         (401, "refused the key in TAVILY_API_KEY"),
         (403, "does not allow"),
-        (429, "asked too often"),
+        (429, "rate-limited"),
         (432, "plan is used up"),
         (433, "pay-as-you-go limit"),
-        (500, "out of order"),
-        (503, "out of order"),
+        (500, "is unavailable"),
+        (503, "is unavailable"),
     ],
 )
 async def test_every_error_status_has_its_own_message(status: int, message: str, world: World) -> None:

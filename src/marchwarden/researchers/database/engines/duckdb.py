@@ -71,7 +71,7 @@ class DuckdbFile:
     def _refuse_all_but_select(self, sql: str) -> None:
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise QueryRefused("it is not exactly one SELECT")
+            raise QueryRefused("expected exactly one SELECT")
 
     def _set_search_path(self) -> None:
         """Make the tables of all schemas available by their bare names."""
@@ -123,5 +123,5 @@ def _translate_error(error: duckdb.Error) -> QueryRefused:
     if isinstance(error, _FORBIDDEN):
         return QueryRefused(first_line)
     if isinstance(error, _TOO_MUCH):
-        return QueryRefused("it takes too much time or memory", Reason.TOO_MUCH)
+        return QueryRefused("the statement takes too much time or memory", Reason.TOO_MUCH)
     return QueryRefused(first_line, Reason.MALFORMED if isinstance(error, _MALFORMED) else Reason.UNREACHABLE)

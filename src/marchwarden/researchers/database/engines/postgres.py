@@ -21,8 +21,7 @@ ANSWERING_SECONDS: Final = 0.5
 """Extra time for the server to report its own timeout, which is clearer than a broken connection."""
 _READ_ONLY_ROLE: Final = "pg_read_all_data"
 _SUPERUSER_NOTICE: Final = (
-    "the database is read as a superuser, whom a read-only transaction does not bind in everything; "
-    "give a role that may only SELECT"
+    "connected as a superuser, which a read-only transaction does not fully restrict; use a role that may only SELECT"
 )
 _KINDS: Final = {
     "N": ColumnKind.NUMBER,

@@ -16,7 +16,7 @@ _GUARDS: Final = {
     "oracle": ("SET TRANSACTION READ ONLY",),
     "sqlite": ("PRAGMA query_only = ON",),
 }
-_UNGUARDED_NOTICE: Final = "this engine was not told to refuse writing; give a user who may only SELECT"
+_UNGUARDED_NOTICE: Final = "this engine is not set to read-only; use a database user that may only SELECT"
 MAX_TABLES: Final = 500
 
 
@@ -102,4 +102,4 @@ def _translate_error(error: SQLAlchemyError | ImportError) -> QueryRefused:
         # The message of the driver: SQLAlchemy's own message repeats the statement.
         malformed = isinstance(error, ProgrammingError)
         return QueryRefused(str(error.orig), Reason.MALFORMED if malformed else Reason.UNREACHABLE)
-    return QueryRefused(f"it cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)
+    return QueryRefused(f"the database cannot be opened ({type(error).__name__})", Reason.UNREACHABLE)

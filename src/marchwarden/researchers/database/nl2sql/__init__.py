@@ -51,9 +51,9 @@ class QuestionParser:
         """Say in one line why there is no statement for this question."""
         sketch = self._sketch(question)
         if not sketch.unknown_words:
-            return "the tables cannot be brought together as the question asks"
+            return "the tables cannot be joined as the question requires"
         words = ", ".join(f'"{word}"' for word in dict.fromkeys(sketch.unknown_words))
-        return f"the schema knows nothing of {words}"
+        return f"no table, column or value matches {words}"
 
     def _sketch(self, question: str) -> Sketch:
         found = find_mentions(tokenize(question, self._meanings.stems), self._meanings)

@@ -71,7 +71,7 @@ def parse_response(answer: ApiResponse, model: type[Model], provider: str, refus
         # pydantic's JSON parser would reject the whole response for half a surrogate pair in one title.
         return model.model_validate(json.loads(answer.content))
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"{provider} answered something that is not a search result") from error
+        raise SourceError(f"{provider} returned something that is not a search result") from error
 
 
 def base_url(text: str, variable: str) -> str:
@@ -84,5 +84,5 @@ def base_url(text: str, variable: str) -> str:
 
 def _describe_status(status: int) -> str:
     if status >= _BROKEN:
-        return f"is out of order (status {status}); try again later"
+        return f"is unavailable (status {status}); try again later"
     return f"refused the search (status {status})"

@@ -21,8 +21,8 @@ from marchwarden.researchers.web.providers.responses import (
 ADDRESS: Final = "MARCHWARDEN_SEARXNG_URL"
 
 _REFUSALS: Final = {
-    403: "does not answer in JSON: its operator must add json to search.formats (status 403)",
-    429: "was asked too often and wants a pause (status 429)",
+    403: "does not return JSON: add json to search.formats in its settings (status 403)",
+    429: "rate-limited the search (status 429)",
 }
 
 

@@ -26,10 +26,10 @@ LONGEST_QUERY: Final = 400
 MOST_DOMAINS: Final = 300
 
 _REFUSALS: Final = {
-    400: "could not make sense of the search (status 400)",
+    400: "rejected the search as invalid (status 400)",
     401: f"refused the key in {KEY} (status 401)",
     403: "does not allow this search with this key (status 403)",
-    429: "was asked too often and wants a pause (status 429)",
+    429: "rate-limited the search (status 429)",
     432: "says the key's plan is used up (status 432)",
     433: "says the pay-as-you-go limit is reached (status 433)",
 }

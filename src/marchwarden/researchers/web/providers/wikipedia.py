@@ -56,7 +56,7 @@ class Wikipedia:
     async def find(self, query: Query) -> Sequence[Hit]:
         """Return the best articles with all the words, or with any of them if there are none."""
         if not is_admitted(self.url, query.domains):
-            detail = "only Wikipedia can be searched without a key, and the source filter leaves it out"
+            detail = "only Wikipedia can be searched without a key, and the source filter excludes it"
             raise SourceError(detail, GapCategory.SOURCE_NOT_FOUND)
         words = _words(query.text)
         if not words:
@@ -73,9 +73,7 @@ class Wikipedia:
             "formatversion": "2",
         }
         answer = await self.api.call("GET", f"{self.url}/w/api.php", params=request)
-        articles = parse_response(
-            answer, _Response, "Wikipedia", {429: "was asked too often and wants a pause (status 429)"}
-        )
+        articles = parse_response(answer, _Response, "Wikipedia", {429: "rate-limited the search (status 429)"})
         titles = [each.title for each in articles.query.search if each is not None and each.title]
         return [Hit(self._page(title), title, _RANK_FACTOR**rank) for rank, title in enumerate(titles)]
 
