@@ -2,8 +2,9 @@ import socket
 
 import pytest
 
-from marchwarden.audit.replay import closed_sockets, rerun
+from marchwarden.audit.replay import closed_sockets, differences, rerun
 from marchwarden.audit.verify import verify
+from marchwarden.contract import ResearchResult, SourceConflict
 from marchwarden.core.notebook import Claim, Draft, Plan, Query, Reading, Thought
 from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, SourceError
 from marchwarden.minds.extractive import ExtractiveMind
@@ -99,3 +100,15 @@ def test_closed_sockets_blocks_connections_only_inside_the_block():
         with closed_sockets(), pytest.raises(ReplayDiverged):
             socket.create_connection(server.getsockname(), timeout=1)
         socket.create_connection(server.getsockname(), timeout=1).close()
+
+
+async def test_fields_added_after_a_run_are_not_a_difference(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    fields = result.model_dump(mode="json")
+    del fields["conflicts"]
+    before = ResearchResult.model_validate(fields)
+    conflict = SourceConflict(topic="opening", kind="date", stance="contradicts", one=1, other=1)
+    after = result.model_copy(update={"conflicts": (conflict,)})
+    assert differences(before, after) == ()
+    assert differences(result, after) == ("conflicts",)
+    assert differences(before, after.model_copy(update={"answer": "Another answer."})) == ("answer",)

@@ -37,6 +37,9 @@ def test_a_conflict_is_shown_even_without_claims():
     found = grounded(Draft((Claim("It is blue.", ()),), match=1, conflicts=(conflict,)), a_notebook())
     assert found.answer == "Sources disagree: the opening: compare [1] with [2]."
     assert len(found.citations) == 2
+    assert [(each.topic, each.kind, each.one, each.other) for each in found.conflicts] == [
+        ("the opening", "date", 1, 2)
+    ]
 
 
 @pytest.mark.parametrize(

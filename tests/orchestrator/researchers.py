@@ -21,6 +21,7 @@ from marchwarden.contract import (
     OpenQuestion,
     ResearchConstraints,
     ResearchResult,
+    SourceConflict,
 )
 from marchwarden.errors import MarchwardenError
 from marchwarden.minds.extractive import ExtractiveMind
@@ -58,6 +59,7 @@ class Reply:
     gaps: Sequence[Gap] = ()
     discoveries: Sequence[DiscoveryEvent] = ()
     questions: Sequence[OpenQuestion] = ()
+    conflicts: Sequence[SourceConflict] = ()
     confidence: float = 0.5
     sources: int = 1
     share: float = 0.1
@@ -127,6 +129,7 @@ def _result(reply: Reply, trace_id: str, tokens: int) -> ResearchResult:
         gaps=tuple(reply.gaps),
         discovery_events=tuple(reply.discoveries),
         open_questions=tuple(reply.questions),
+        conflicts=tuple(reply.conflicts),
         confidence=reply.confidence,
         confidence_factors=ConfidenceFactors(
             num_corroborating_sources=reply.sources,

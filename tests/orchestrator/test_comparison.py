@@ -2,7 +2,7 @@
 
 import pytest
 
-from marchwarden.contract import Citation, GapCategory, ResearchResult
+from marchwarden.contract import Citation, GapCategory, ResearchResult, SourceConflict
 from marchwarden.core.notebook import Claim, Conflict, Draft, Finding, Reading, Thought
 from marchwarden.minds.scripted import ScriptedMind
 from tests.investigating import an_investigator
@@ -190,6 +190,16 @@ async def test_a_conflict_reported_by_a_researcher_and_the_pi_is_shown_once(tmp_
     web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [reported]))
     result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
     assert len(conflict_gaps(result)) == 1
+
+
+async def test_typed_conflicts_are_compared_by_their_excerpts(tmp_path):
+    """The wording of the gap has no quotations, so only the fields can show that both conflicts are the same."""
+    reported = gap(GapCategory.CONTRADICTORY_SOURCES, "span", "The sources differ.")
+    conflict = SourceConflict(topic="span", kind="figure", stance="contradicts", one=2, other=1)
+    web = scripted(Reply([cited(SPAN, ONE), cited(ANOTHER_SPAN, OTHER)], [reported], conflicts=[conflict]))
+    result = await a_pi(tmp_path, {"web": web}).research(QUESTION)
+    assert len(conflict_gaps(result)) == 1
+    assert [(each.kind, each.stance) for each in result.conflicts] == [("figure", "contradicts")]
 
 
 async def test_a_mind_cannot_hide_a_conflict(tmp_path):

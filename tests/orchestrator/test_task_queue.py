@@ -131,6 +131,13 @@ async def test_a_missing_answer_is_asked_of_each_researcher_once(tmp_path):
     assert "arxiv: it was not there" in details
 
 
+async def test_a_gap_with_a_locator_is_not_asked_of_another_researcher(tmp_path):
+    missing = gap(GapCategory.SOURCE_NOT_FOUND, "span survey notes").model_copy(update={"locator": "survey"})
+    web, files = scripted(Reply(gaps=[missing], confidence=0.0)), scripted()
+    result = await a_pi(tmp_path, [member("web", web), member("files", files, "notes")]).research(QUESTION)
+    assert log(result) == [("web", QUESTION, "the plan")]
+
+
 @pytest.mark.parametrize("place", ["https://example.org/gone", "notes/bridge.md", "search: Alder Bridge span"])
 async def test_a_missing_document_is_not_asked_of_another_researcher(tmp_path, place):
     web, files = scripted(Reply(gaps=[gap(GapCategory.SOURCE_NOT_FOUND, place)], confidence=0.0)), scripted()
