@@ -22,7 +22,7 @@ from marchwarden.storage.store import Store
 from tests.cli.in_process import bare_environment
 from tests.test_docs import ROOT, examples
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
 FOR_REAL = os.environ.get("MARCHWARDEN_WHEEL") == "1"
 DATA = re.compile(r"marchwarden/(?!.*\.py$).+")
@@ -101,14 +101,9 @@ def needed(by: Distribution, extras: frozenset[str], seen: set[tuple[str, frozen
 
 
 def test_the_wheel_contains_all_data_files(wheel: Path):
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/marchwarden"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ours = {name.removeprefix("src/") for name in listed.stdout.splitlines() if DATA.match(name.removeprefix("src/"))}
+    source = ROOT / "src"
+    files = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    ours = {str(path) for path in files if DATA.match(str(path)) and "__pycache__" not in path.parts}
     assert {"marchwarden/py.typed", "marchwarden/audit/prices.toml", "marchwarden/reports/report.css"} <= ours
     assert any("/suites/" in name for name in ours)
     assert ours <= set(zipfile.ZipFile(wheel).namelist())

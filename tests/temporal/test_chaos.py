@@ -12,7 +12,7 @@ import pytest
 
 from tests.temporal.temporal_server import ROOT, find_temporal
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 QUESTIONS = int(os.environ.get("MARCHWARDEN_TEST_QUESTIONS", "3"))
 

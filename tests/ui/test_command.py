@@ -55,3 +55,18 @@ def test_a_port_in_use_is_reported_in_one_line(tmp_path):
         with start_ui(tmp_path, "--port", str(port)) as process:
             _, err = process.communicate(timeout=TIMEOUT_SEC)
     assert f"cannot listen on 127.0.0.1:{port}" in err and "choose another address or port" in err
+
+
+def test_an_unwritable_home_folder_is_replaced_while_the_command_runs(tmp_path):
+    (tmp_path / "file").touch()
+    with start_ui(tmp_path / "file") as process:
+        assert process.stdout
+        address = process.stdout.readline().strip()
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
+        with opener.open(address, timeout=TIMEOUT_SEC) as response:
+            assert "No API key" in response.read().decode()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_SEC)
+    assert process.returncode == 0
+    (warning,) = err.splitlines()
+    assert "Not a directory" in warning and "new runs are kept until this command ends" in warning
