@@ -14,9 +14,10 @@ from tests.reports.hostile import batches, hostile, some_attacks
 from tests.reports.samples import SampleRun, write_bare_run, write_run
 from tests.researchers.web.test_injection import STYLE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+INVISIBLE = "\u00ad\u034f\u061c\u115f\u180b-\u180e\u200b\u200e\u200f\u2060-\u2064\u3164\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e0fff{INVISIBLE}]")
 SEQUENCES = (
     "\x1b[2J",
     "\x1b]0;pwned\x07",
@@ -26,6 +27,8 @@ SEQUENCES = (
     "\x08\x08",
     "\u202e",
     "\r",
+    "\u200b\u00ad\ufe0f\u2060",
+    "\u3164\ufff9\u180e\U000e0101\u2028",
 )
 COMMANDS = (
     ("traces", "--limit", "500"),

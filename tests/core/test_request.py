@@ -40,6 +40,26 @@ def test_error_in_constraints_alone_lists_their_fields() -> None:
     assert refusal(caught.value).startswith("unknown argument tokens (allowed: max_iterations, token_budget,")
 
 
+@pytest.mark.parametrize("source_filter", [None, "", " ", ".gov", " .gov , Example.org,", "münchen.de,127.0.0.2:8080"])
+def test_a_source_filter_of_domains_is_accepted(source_filter: str | None) -> None:
+    request = parse_request({"question": "q", "constraints": {"source_filter": source_filter}})
+    assert request.limits().source_filter == source_filter
+
+
+@pytest.mark.parametrize(
+    ("source_filter", "quoted"),
+    [("???", "'???'"), (".gov,nasa gov", "'nasa gov'"), (",", "','"), ("a@b.org\x1b,???", r"'a@b.org\x1b'")],
+)
+def test_a_source_filter_with_anything_else_is_refused(source_filter: str, quoted: str) -> None:
+    for constraints in ({"source_filter": source_filter}, ResearchConstraints(source_filter=source_filter)):
+        with pytest.raises(InvalidInput) as refused:
+            parse_request({"question": "q", "constraints": constraints})
+        assert str(refused.value) == (
+            f"constraints.source_filter: {quoted} is not a domain; "
+            "separate domains or suffixes by commas, such as .gov,example.org"
+        )
+
+
 def test_further_errors_are_counted() -> None:
     with pytest.raises(InvalidInput, match="; and 3 more"):
         parse_request({"question": "q", **{f"x{number}": 1 for number in range(8)}})

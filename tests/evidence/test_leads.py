@@ -56,6 +56,7 @@ def test_discoveries_are_limited_and_not_repeated() -> None:
         "https://site.org/logo.png",
         "http://site.org:99999/x",
         "javascript:alert(1)",
+        "https://site.org/a?api_key=somebody",
     ],
 )
 def test_addresses_that_are_not_public_pages_are_ignored(address: str) -> None:

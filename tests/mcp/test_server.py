@@ -11,7 +11,8 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from marchwarden.contract import CONTRACT_VERSION, ResearchConstraints, ResearchRequest, ResearchResult
 from marchwarden.errors import ResearcherUnavailable
-from marchwarden.protocols import Researcher
+from marchwarden.protocols import Progress, Researcher
+from marchwarden.text.sanitize import visible
 from tests.mcp.scripted import (
     STEPS,
     TRACE_ID,
@@ -56,6 +57,22 @@ async def test_answer_is_valid_structured_content_and_the_same_as_text(mode: Any
     assert not reply.is_error
     assert ResearchResult.model_validate(reply.structured_content) == result()
     assert ResearchResult.model_validate_json(text_of(reply)) == result()
+
+
+async def test_text_content_escapes_what_a_terminal_would_hide_or_interpret() -> None:
+    answered = result("The bri\u200bdge \x9b2J \u202eopened\ufe0f in 1932 [1].")
+    steps = (Progress(TRACE_ID, "read", "3 pas\u00adsages\u200b", 1, 120, 20_000, 1),)
+    messages: list[str] = []
+
+    async def collect(progress: float, total: float | None, message: str | None) -> None:
+        messages.append(message or "")
+
+    async with Client(scripted_server(AnsweringResearcher(answered, steps))) as client:
+        reply = await client.call_tool("research", {"question": "q"}, progress_callback=collect)
+    assert visible(text_of(reply)) == text_of(reply)
+    assert ResearchResult.model_validate_json(text_of(reply)) == answered
+    assert ResearchResult.model_validate(reply.structured_content) == answered
+    assert [message.partition(" [")[0] for message in messages] == ["read: 3 passages"]
 
 
 async def test_researcher_gets_only_the_constraints_that_were_set() -> None:
@@ -108,6 +125,13 @@ async def test_progress_is_ordered_increasing_and_contains_the_trace_id(mode: An
         (
             {"question": "q", "constraints": {"max_iterations": 21}},
             "constraints.max_iterations must be at most 20, not 21",
+        ),
+        (
+            {"question": "q", "constraints": {"source_filter": ".gov,???"}},
+            (
+                "constraints.source_filter: '???' is not a domain; "
+                "separate domains or suffixes by commas, such as .gov,example.org"
+            ),
         ),
         (
             {"question": "q", "constraints": {"max_wall_time_sec": "10"}},

@@ -385,7 +385,7 @@ def test_rate_limit_refills_with_time() -> None:
             "[clients.ada]\ntoken_env = 'TOKEN'\n[clients.bob]\ntoken_env = 'TOKEN'\n",
             "two clients have the same token",
         ),
-        ("[clients", "service.toml: Expected"),
+        ("[clients", "service.toml is not valid TOML: Expected"),
     ],
 )
 def test_invalid_service_file_is_a_clear_error(written: str, line: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.reports.hostile import attacks, batches, hostile
 from tests.reports.payloads import payloads
 from tests.reports.samples import TODAY, SampleCitation, SampleRun, a_pi_run, bundle_without_store, page_of, prices
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 AXE = Path(os.environ.get("MARCHWARDEN_NODE_TOOLS", "")) / "node_modules" / "axe-core" / "axe.min.js"
 

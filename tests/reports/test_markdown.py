@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from marchwarden.reports.load import load_bundle
 from marchwarden.reports.markdown import escape_line, render_markdown
 from marchwarden.storage.store import Store
-from marchwarden.text.sanitize import printable
+from marchwarden.text.sanitize import visible
 from tests.reports.payloads import payloads
 from tests.reports.samples import TODAY, SampleCitation, SampleRun, a_pi_run, bundle_without_store
 
@@ -18,7 +18,7 @@ RENDER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 
 @given(st.text(max_size=80) | st.text("*_`[]()<>!#-+=~|:&1. \\", max_size=30) | st.sampled_from(payloads(1000)))
 def test_any_text_is_shown_unchanged(text: str):
-    line = " ".join(printable(text).split())
+    line = " ".join(visible(text).split())
     tokens = RENDER.parse(escape_line(text))
     inline = [child for token in tokens for child in token.children or []]
     assert {child.type for child in inline} <= {"text", "text_special"}

@@ -9,6 +9,7 @@ import pytest
 
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator
+from tests.mounts import read_only
 from tests.ui.ui_server import OTHER, TIMEOUT_SEC, ReportingResearcher, WaitingSource, make_dependencies, open_page
 
 pytestmark = pytest.mark.slow
@@ -37,6 +38,7 @@ async def test_a_question_is_answered_and_its_report_is_shown(tmp_path):
         ({"question": "q", "budget": "999"}, "Budget: at least 1,000 tokens"),
         ({"question": "q", "budget": "9" * 5000}, "Budget: a whole number"),
         ({"question": "q", "context": "x" * 2001}, "context may have at most 2000"),
+        ({"question": "q", "source_filter": ".gov;.edu"}, "&#x27;.gov;.edu&#x27; is not a domain"),
         ({"question": "q", "folders": "/nowhere/at/all"}, "no such file or folder: &#x27;/nowhere/at/all&#x27;"),
     ],
 )
@@ -188,3 +190,14 @@ async def test_an_unknown_job_or_run_is_not_found(tmp_path):
         unknown = "00000000-0000-0000-0000-000000000000"
         assert (await page.post(f"/runs/{unknown}/resume")).status_code == 404
         assert "is not a trace id" in await page.get("/?again=../../etc/passwd", 404)
+
+
+async def test_the_answer_of_a_run_that_cannot_be_stored_is_shown_with_its_job(tmp_path):
+    with read_only(tmp_path / "traces"):
+        async with open_page(make_dependencies(tmp_path / "traces")) as page:
+            job = await page.ask()
+            ended = await page.wait_until_ended(job)
+            assert ended["state"] == "failed"
+            assert ended["failure"].startswith("The run could not be stored. Its answer: The Alder Bridge was opened")
+            shown = await page.get(job)
+            assert ended["failure"] in shown and "Read-only file system" in shown

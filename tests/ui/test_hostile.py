@@ -17,7 +17,7 @@ from tests.ui.tab import Tab
 from tests.ui.ui_server import ReportingResearcher, make_dependencies, serve_in_thread
 from tests.ui.user_actions import IN_REPORT, QUESTION, ask, wait_for_report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FIND_ACTIVE_CONTENT = r"""(() => {
   const bad = [];

@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from marchwarden.contract import ResearchConstraints, ResearchRequest
 from marchwarden.errors import InvalidInput
+from marchwarden.text.domains import is_domain
 
 MOST_COMPLAINTS: Final = 5
 LONGEST_QUOTE: Final = 60
@@ -41,7 +42,21 @@ def parse_request(arguments: Mapping[str, object]) -> ResearchRequest:
         raise InvalidInput(refusal(error)) from None
     except UnicodeEncodeError:
         raise InvalidInput("the arguments must be valid UTF-8 text") from None
+    _check_source_filter(request.constraints)
     return request
+
+
+def _check_source_filter(constraints: ResearchConstraints | None) -> None:
+    """Refuse a filter with an entry that cannot match. Not in the model, because stored requests must stay readable."""
+    given = ((constraints.source_filter if constraints else None) or "").strip()
+    entries = [entry for each in given.split(",") if (entry := each.strip())]
+    # A filter of commas only has no entry, but would admit everything.
+    wrong = next((entry for entry in entries or [given] if entry and not is_domain(entry)), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"constraints.source_filter: {_shorten(wrong)} is not a domain; "
+            "separate domains or suffixes by commas, such as .gov,example.org"
+        )
 
 
 def refusal(error: ValidationError) -> str:

@@ -5,7 +5,6 @@ The rubric is the shipped `rubric.toml`, or the file that `marchwarden calibrate
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -17,6 +16,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from marchwarden.contract import Authority, ConfidenceFactors, Recency
+from marchwarden.core.config_file import parse_toml, read_config
 from marchwarden.errors import InvalidInput
 
 RUBRIC_FILE: Final = "rubric.toml"
@@ -61,18 +61,14 @@ class Rubric:
     def load(cls, folder: Path) -> "Rubric":
         """Load the rubric saved in a trace folder, or the shipped one."""
         path = folder / RUBRIC_FILE
-        try:
-            return cls.parse(path.read_text(encoding="utf-8"), str(path))
-        except FileNotFoundError:
-            return cls.shipped()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{path} cannot be read: {error}") from error
+        text = read_config(path)
+        return cls.shipped() if text is None else cls.parse(text, str(path))
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Rubric":
         try:
-            return cls.from_trace(tomllib.loads(text))
-        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            return cls.from_trace(parse_toml(text, where))
+        except ValidationError as error:
             raise InvalidInput(f"{where} is not a valid rubric: delete it or calibrate again") from error
 
     @classmethod

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
 from marchwarden.core.notebook import Document, Link, Notebook
 from marchwarden.core.passages import Passage
+from marchwarden.text.secrets import has_secret_parameter
 
 MOST_DISCOVERIES: Final = 5
 LONGEST_ADDRESS: Final = 300
@@ -80,13 +81,16 @@ def _cited_in(text: str, document: Document, where: str) -> Iterator[DiscoveryEv
 
 
 def public_address(address: str) -> str | None:
-    """Return the address without user name, fragment and trailing punctuation, or None if it is not public."""
+    """Return the address without user name, fragment and trailing punctuation, or None if it is not public.
+
+    An address with a key, token or signature is not public either.
+    """
     try:
         parts = urlsplit(_without_trailing_punctuation(address))
         host, port = (parts.hostname or "").casefold().rstrip("."), parts.port
     except ValueError:
         return None
-    if not _is_public(host) or _NOT_A_PAGE.search(parts.path):
+    if not _is_public(host) or _NOT_A_PAGE.search(parts.path) or has_secret_parameter(parts.query):
         return None
     query = f"?{parts.query}" if parts.query else ""
     cleaned = f"{parts.scheme.casefold()}://{host}{f':{port}' if port else ''}{parts.path}{query}"

@@ -6,7 +6,7 @@ Markers are part of the contract. `grounding` writes them; reports, audit, evalu
 import re
 from typing import Final
 
-from marchwarden.text.sanitize import printable
+from marchwarden.text.sanitize import printable, visible
 
 MARKER_PATTERN: Final = r"\[\d{1,6}\]"
 MARKER: Final = re.compile(r"\[(\d{1,6})\]")
@@ -43,4 +43,9 @@ def split_at_markers(text: str) -> list[str]:
 
 def without_markers(text: str) -> str:
     """Return one line of printable text. `[7]` becomes `(7)`, so that it cannot be mistaken for a marker."""
-    return ANY_MARKER.sub(r"(\1)", " ".join(printable(text).split()))
+    line = " ".join(printable(text).split())
+    shown = visible(line)
+    if ANY_MARKER.findall(shown) != ANY_MARKER.findall(line):
+        # Invisible characters inside a marker hide it from the pattern, but not from a reader.
+        line = shown
+    return ANY_MARKER.sub(r"(\1)", line)

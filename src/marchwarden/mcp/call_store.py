@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 
 IN_MEMORY: Final = ":memory:"
@@ -79,7 +80,7 @@ class CallStore:
         """Open the file at `path`, or a store in memory if there is none."""
         try:
             if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                create_folder(path.parent)
             connection = sqlite3.connect(
                 IN_MEMORY if path is None else str(path),
                 timeout=LOCK_TIMEOUT_SEC,

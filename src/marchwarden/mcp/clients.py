@@ -5,7 +5,6 @@ Does not know a transport. `FairQueue`, `CallRateLimiter` and `UsageTracker` enf
 
 import hashlib
 import hmac
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from marchwarden.core.config_file import parse_toml, read_config
 from marchwarden.errors import InvalidInput
 from marchwarden.text.sanitize import one_line
 
@@ -109,10 +109,11 @@ class ServiceConfig:
     @classmethod
     def load(cls, path: Path, environ: Mapping[str, str]) -> Self:
         """Read the file. Tokens come from the environment variables it names."""
+        text = read_config(path)
+        if text is None:
+            raise InvalidInput(f"no such service file: {path}")
         try:
-            parsed = _FILE.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InvalidInput(f"cannot read the service file {path}: {one_line(str(error))}") from error
+            parsed = _FILE.validate_python(parse_toml(text, str(path)))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -133,4 +134,5 @@ def _build_client(name: str, entry: _ClientEntry, environ: Mapping[str, str]) ->
 
 
 def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
+    # A token of the environment can be any bytes.
+    return hashlib.sha256(token.encode(errors="surrogateescape")).digest()

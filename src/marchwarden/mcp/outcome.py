@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from marchwarden.contract import ResearchResult
 from marchwarden.mcp.protocol import BUSY, MAX_ERROR_CHARS, REFUSAL_KEY, RETRY_KEY, Refusal
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import escape_json, one_line
 
 Ending = Literal["answered", "invalid_input", "failed", "crashed", "busy", "cancelled", "stopped"]
 """`busy`: the run never started. `cancelled`: no client waits for it any more. `stopped`: the server is stopping."""
@@ -50,7 +50,8 @@ class CallOutcome:
     def to_tool_result(self) -> CallToolResult:
         """Return the answer, or an error result whose text says why there is none."""
         if self.ending == "answered":
-            return CallToolResult(content=[TextContent(text=self.text)], structured_content=json.loads(self.text))
+            shown = TextContent(text=escape_json(self.text))
+            return CallToolResult(content=[shown], structured_content=json.loads(self.text))
         return error_result(self.text, "invalid_input" if self.ending == "invalid_input" else "failed")
 
     def to_internal_error(self) -> ErrorData | None:

@@ -20,7 +20,7 @@ from marchwarden.errors import InvalidInput, MarchwardenError, UnknownTrace
 from marchwarden.mcp.protocol import RESULT_SCHEME, TRACE_SCHEME
 from marchwarden.mcp.request_context import Context, request_context_of
 from marchwarden.storage.record import RunRecord
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import escape_json, one_line
 
 
 class ReadableRuns(Protocol):
@@ -81,7 +81,7 @@ class RunResources:
             raise InvalidInput(
                 f"run {trace_id} is not finished; to continue an interrupted run, send its request again"
             )
-        return result.model_dump_json()
+        return escape_json(result.model_dump_json())
 
     async def _check_owner(self, context: Context, trace_id: str) -> None:
         client = request_context_of(context.request).client

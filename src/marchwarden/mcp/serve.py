@@ -21,7 +21,7 @@ from marchwarden.mcp.service import Service
 from marchwarden.mcp.stdio_server import serve_stdio
 from marchwarden.protocols import Researcher
 from marchwarden.settings import Settings
-from marchwarden.storage.store import Store
+from marchwarden.storage.store import Store, folder_failure
 
 MAX_PORT: Final = 65_535
 CALL_STORE_FILE: Final = "calls.sqlite"
@@ -51,7 +51,9 @@ class ServeOptions:
             config = ServiceConfig.load(Path(self.service_file), settings.environ)
         else:
             config = ServiceConfig(registry=ClientRegistry() if token is None else ClientRegistry.with_token(token))
-        return Service(config, Store.at(settings.trace_dir, settings.environ).folder / CALL_STORE_FILE)
+        folder = Store.at(settings.trace_dir, settings.environ).folder
+        # Calls are stored in memory if the folder is not writable.
+        return Service(config, None if folder_failure(folder) else folder / CALL_STORE_FILE)
 
 
 def serve(

@@ -13,13 +13,13 @@ from html import escape as escaped
 from typing import Final
 from urllib.parse import urlsplit
 
-from marchwarden.text.sanitize import printable
+from marchwarden.text.sanitize import visible
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _VOID: Final = frozenset({"meta", "link", "hr", "br", "input"})
 _ADDRESSES: Final = frozenset({"href", "src", "action"})
 _NO_ICON: Final = "data:,"
-_NOT_IN_A_URL: Final = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>`\\^{|}\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NOT_IN_A_URL: Final = re.compile(r"[\s\"'<>`\\^{|}]")
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def joined(parts: Iterable[Content], between: str = "") -> Markup:
 
 
 def escape(text: str) -> str:
-    """Remove control and bidirectional characters, and escape HTML."""
-    return escaped(printable(text), quote=True)
+    """Remove control and invisible characters, and escape HTML."""
+    return escaped(visible(text), quote=True)
 
 
 def http_address(locator: str) -> str | None:
@@ -84,7 +84,8 @@ def http_address(locator: str) -> str | None:
         plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         return None
-    return locator if plain and not _NOT_IN_A_URL.search(locator) else None
+    is_shown_as_it_is = visible(locator) == locator and not _NOT_IN_A_URL.search(locator)
+    return locator if plain and is_shown_as_it_is else None
 
 
 NEVER_ELEMENTS: Final = frozenset(

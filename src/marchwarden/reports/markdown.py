@@ -11,7 +11,7 @@ from marchwarden.reports.bundle import Bundle, NumberedCitation, SourceText, cit
 from marchwarden.reports.confidence_view import factor_effects
 from marchwarden.reports.html import http_address
 from marchwarden.reports.labels import GAPS, band, day, moment, seconds
-from marchwarden.text.sanitize import pluralize, printable
+from marchwarden.text.sanitize import pluralize, visible
 
 _SYNTAX: Final = re.compile(r"([\\`*_\[\]|~$<>&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
@@ -19,7 +19,7 @@ _LINE_START: Final = re.compile(r"^(\d*)([#+=.)-])")
 
 def escape_line(text: str) -> str:
     """Escape text as one line that Markdown shows unchanged."""
-    line = " ".join(printable(text).split())
+    line = " ".join(visible(text).split())
     return _LINE_START.sub(r"\1\\\2", _SYNTAX.sub(r"\\\1", line))
 
 

@@ -150,7 +150,7 @@ def _navigation(present: Sequence[str]) -> Markup:
 
 def _colophon(bundle: Bundle) -> Markup:
     trace_id = bundle.result.trace_id
-    holes = None if bundle.result.trace_complete else " The trace is incomplete: the disk was full."
+    holes = None if bundle.result.trace_complete else " The trace is incomplete: not all of it could be written."
     made = element("p", f"Made on {day(bundle.made_on)} from trace ", element("code", trace_id), ".", holes)
     again = element("p", "Replay: ", element("code", f"marchwarden replay {trace_id} --rerun"))
     return element("footer", made, again)

@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from marchwarden.text.sanitize import visible
+
 CACHE_SIZE: Final = 10_000
 """Number of cached sentences. The same ones are checked in every round."""
 
@@ -48,5 +50,9 @@ _IMPERATIVE: Final = re.compile(
 
 @lru_cache(maxsize=CACHE_SIZE)
 def is_injection(text: str) -> bool:
-    """Whether a sentence tells its reader what to answer or do instead of stating something."""
+    """Whether a sentence tells its reader what to answer or do instead of stating something.
+
+    Invisible characters do not count: a model and a reader see through them.
+    """
+    text = visible(text)
     return _INSTRUCTIONS.search(text) is not None or _IMPERATIVE.search(text) is not None

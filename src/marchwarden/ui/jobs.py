@@ -20,6 +20,7 @@ from marchwarden.protocols import Progress, ProgressSink
 from marchwarden.storage.trace import utc_now
 from marchwarden.text.sanitize import one_line
 
+MAX_ANSWER_LENGTH: Final = 2_000
 MAX_RUNNING: Final = 4
 MAX_WAITING: Final = 50
 MAX_JOBS: Final = 500
@@ -171,6 +172,9 @@ class JobQueue:
             job.failure = one_line(f"Internal error: {type(error).__name__}: {error}", 500)
         else:
             job.trace_id = result.trace_id
+            if not result.trace_complete:
+                # The pages show stored runs only.
+                job.failure = one_line(f"The run could not be stored. Its answer: {result.answer}", MAX_ANSWER_LENGTH)
         self._set_state(job, JobState.FAILED if job.failure else JobState.FINISHED)
 
     def _set_state(self, job: ResearchJob, state: JobState) -> None:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from marchwarden.core.paths import describe_missing
 from marchwarden.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SemanticModel:
 
     def __init__(self, folder: Path) -> None:
         for name in _FILES:
-            if not (folder / name).is_file():
+            if describe_missing(folder / name):
                 raise InvalidInput(f"No semantic model in {folder}: {name} is missing.")
         if not all(map(find_spec, _LIBRARIES)):
             raise InvalidInput("A semantic model needs the `semantic` extra: pip install 'marchwarden[semantic]'.")

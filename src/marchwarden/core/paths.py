@@ -1,0 +1,25 @@
+"""Check paths and create folders, with errors that name the reason of the operating system."""
+
+import errno
+import os
+from pathlib import Path
+
+
+def describe_missing(path: Path) -> str:
+    """Return why a path that the user gave cannot be used. Empty if it exists."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        # `ValueError`: no path can contain a null character.
+        return f"no such file or folder: {str(path)!r}"
+    except OSError as error:
+        return f"{str(path)!r} cannot be read: {error.strerror}"
+    return ""
+
+
+def create_folder(folder: Path) -> None:
+    """Create a folder and its parents. Raises `NotADirectoryError`, not `FileExistsError`, if it is a file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
