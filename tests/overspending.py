@@ -26,7 +26,7 @@ from tests.world.memory import DOCUMENTS, MemorySource, note
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
-SERVICES: Final = ("anthropic", "openai")
+SERVICES: Final = ("anthropic", "openai", "google")
 CONCURRENCY: Final = 16
 SEED: Final = 1931
 _PASSAGE: Final = re.compile(r"^(p\d+)\.s\d+ ", re.MULTILINE)

@@ -141,6 +141,6 @@ async def test_bills_stay_below_the_daily_limit_and_every_question_is_answered(t
 def test_limits_are_parsed_from_text():
     limits = RateLimits.parse("tavily=5/s, arxiv=1/3s dollars=20/day")
     assert limits == RateLimits({"tavily": Rate(5, 1.0), "arxiv": Rate(1, 3.0)}, 20.0)
-    for invalid in ("tavily=5", "tavily=0.2/s", "dollars=3/s", "arxiv=1/day", "many"):
+    for invalid in ("tavily=5", "tavily=0.2/s", "dollars=3/s", "arxiv=1/day", "many", "arxiv=1/..s", "arxiv=1/0s"):
         with pytest.raises(InvalidInput):
             RateLimits.parse(invalid)

@@ -43,6 +43,7 @@ def test_listing_runs_ends_without_errors(tmp_path, server, world):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("default_sigint")
 def test_ctrl_c_ends_ask_but_not_the_run(tmp_path, server, world):
     ask = [sys.executable, "-m", "marchwarden", "ask", "Who designed the Alder Bridge?", "--temporal", server.address]
     variables = environ(world, tmp_path, MARCHWARDEN_TEMPORAL_NAMESPACE=STOPPING)

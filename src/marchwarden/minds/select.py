@@ -5,13 +5,13 @@ A model whose key or library is missing raises an error that says what to do. Do
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from marchwarden.errors import InvalidInput
 from marchwarden.evidence.ranking.semantic import SemanticModel
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.protocols import Mind
+from marchwarden.settings import expand_home
 
 if TYPE_CHECKING:
     from marchwarden.minds.llm.model import Model
@@ -60,7 +60,7 @@ def select_model(spec: str | None, environ: Mapping[str, str]) -> "Model | None"
 def extractive_mind(environ: Mapping[str, str]) -> ExtractiveMind:
     """Build the extractive mind. It also compares meanings if the environment names a folder of word vectors."""
     folder = environ.get(SEMANTIC)
-    return ExtractiveMind(SemanticModel(Path(folder).expanduser()) if folder else None)
+    return ExtractiveMind(SemanticModel(expand_home(folder)) if folder else None)
 
 
 def mind_from_trace(model_id: str, environ: Mapping[str, str]) -> Mind:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Final, Self
 
 from temporalio.client import Client
@@ -12,6 +11,7 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 from temporalio.service import RPCError, TLSConfig
 
 from marchwarden.errors import InvalidInput, MarchwardenError
+from marchwarden.settings import expand_home
 from marchwarden.temporal.messages import HEARTBEAT
 
 __all__ = ["Client", "TemporalConnection"]
@@ -101,6 +101,6 @@ def _seconds(text: str) -> float:
 
 def _read(path: str, variable: str) -> bytes:
     try:
-        return Path(path).expanduser().read_bytes()
+        return expand_home(path).read_bytes()
     except OSError as error:
         raise InvalidInput(f"{variable} is a file that cannot be read: {error.strerror}") from error

@@ -33,7 +33,9 @@ SENT_SEC: Final = 0.1
 MARGIN: Final = 1.1
 """Factor on the time a permit is held, because requests take different times to arrive."""
 DOLLARS: Final = "dollars"
-_LIMIT: Final = re.compile(r"(?P<name>[a-z][a-z0-9-]*)=(?P<most>\d+(?:\.\d+)?)/(?P<seconds>[\d.]+)?(?P<unit>s|day)")
+_LIMIT: Final = re.compile(
+    r"(?P<name>[a-z][a-z0-9-]*)=(?P<most>\d+(?:\.\d+)?)/(?P<seconds>\d+(?:\.\d+)?)?(?P<unit>s|day)"
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class RateLimits:
                 raise InvalidInput(f"{part!r} is not a limit: write tavily=5/s, arxiv=1/3s or dollars=20/day")
             if match["name"] == DOLLARS:
                 dollars = float(match["most"])
+            elif float(match["seconds"] or 1) == 0:
+                raise InvalidInput(f"{part!r} has no time: write {match['name']}={match['most']}/s")
             elif float(match["most"]) < 1:
                 raise InvalidInput(f"{part!r} is less than one: write {match['name']}=1/{1 / float(match['most']):g}s")
             else:

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import anyio
 from pydantic import TypeAdapter
@@ -36,9 +36,14 @@ class StoredFailure:
     wait: float | None = None
     billed: bool = False
     garbled: bool = False
+    permanent: bool = False
 
     def to_error(self) -> ModelFailed:
-        return ModelFailed(self.detail, retry=self.retry, wait=self.wait, billed=self.billed, garbled=self.garbled)
+        return ModelFailed(**vars(self))
+
+    @classmethod
+    def from_error(cls, error: ModelFailed) -> Self:
+        return cls(error.detail, error.retry, error.wait, error.billed, error.garbled, error.permanent)
 
 
 @dataclass(frozen=True)

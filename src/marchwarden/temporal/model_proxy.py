@@ -19,7 +19,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.minds.llm.model import Model, ModelFailed
+from marchwarden.minds.llm.model import Model, ModelFailed, call_model
 from marchwarden.minds.select import select_model
 from marchwarden.storage.notes import Notes
 from marchwarden.storage.store import Store
@@ -51,16 +51,12 @@ class ModelProxy:
 
     async def _complete(self, call: ModelCall) -> ModelOutcome:
         try:
-            async with asyncio.timeout(call.seconds):
-                return ModelOutcome(await self._model(call.model).complete(call.request, call.max_tokens, call.seconds))
-        except TimeoutError:
-            return ModelOutcome(failure=StoredFailure(f"no answer within {call.seconds:.1f} s", billed=True))
+            model = self._model(call.model)
+            return ModelOutcome(await call_model(model, call.request, call.max_tokens, call.seconds))
         except ModelFailed as error:
-            return ModelOutcome(
-                failure=StoredFailure(error.detail, error.retry, error.wait, error.billed, error.garbled)
-            )
+            return ModelOutcome(failure=StoredFailure.from_error(error))
         except InvalidInput as error:
-            return ModelOutcome(failure=StoredFailure(str(error)))
+            return ModelOutcome(failure=StoredFailure(str(error), permanent=True))
 
     def _model(self, spec: str) -> Model:
         if spec not in self._models:

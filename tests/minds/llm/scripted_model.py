@@ -24,7 +24,7 @@ class ScriptedModel:
     """Returns its lines in order, repeating the last one, and records the requests."""
 
     lines: Sequence[object]
-    usage: Usage | None = field(default_factory=lambda: Usage(input=100, output=20))
+    usage: Usage | None = field(default_factory=lambda: Usage(input=1_000, output=20))
     model_id: str = "saying:model"
     frame_tokens: int = 0
     repeats_shape: bool = False

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.minds.llm.estimate import tokens_at_most
+from marchwarden.minds.llm.estimate import tokens_at_least, tokens_at_most
 
 COUNTED = [
     (
@@ -65,3 +65,18 @@ def test_bound_is_between_zero_and_the_number_of_bytes(text: str) -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_bound_never_shrinks_with_more_text(one: str, other: str) -> None:
     assert tokens_at_most(one + " " + other) >= tokens_at_most(one)
+
+
+@pytest.mark.parametrize("text, counted", COUNTED)
+def test_lower_bound_is_at_most_the_highest_tokenizer_count(text: str, counted: int) -> None:
+    assert tokens_at_least(text) <= counted
+
+
+def test_english_prose_is_underestimated_at_most_by_half() -> None:
+    prose, counted = COUNTED[0]
+    assert tokens_at_least(prose) >= 0.5 * counted
+
+
+@given(st.text(max_size=500))
+def test_lower_bound_is_not_above_the_upper_bound(text: str) -> None:
+    assert 0 <= tokens_at_least(text) <= tokens_at_most(text)

@@ -141,7 +141,7 @@ async def test_claim_beyond_its_evidence_is_reworded_once() -> None:
     thought = await LanguageMind(model).conclude(notebook, allowed())
     assert [claim.text for claim in thought.value.claims] == ["The Alder Bridge was opened in 1931 by Maud Ferris."]
     assert "not in the evidence: 1947" in model.asked[1].content
-    assert thought.tokens == 240
+    assert thought.tokens == 2_040
 
 
 async def test_claim_that_stays_wrong_is_dropped_by_grounding() -> None:
@@ -150,7 +150,7 @@ async def test_claim_that_stays_wrong_is_dropped_by_grounding() -> None:
     notebook = notebook_with_findings()
     thought = await LanguageMind(model).conclude(notebook, allowed())
     assert len(model.asked) == 2
-    assert thought.tokens == 240
+    assert thought.tokens == 2_040
     assert grounded(thought.value, notebook).citations == ()
 
 
@@ -208,16 +208,16 @@ async def test_conflicting_numbers_are_reported_even_if_the_model_ignores_them()
         "",
         "[1, 2]",
         {"queries": 7},
-        Completion('{"queries": [', "cut", Usage(input=100, output=20)),
-        Completion("{}", "refused", Usage(input=100, output=20)),
-        Completion(json.dumps(PLAN), "unknown", Usage(input=100, output=20)),
+        Completion('{"queries": [', "cut", Usage(input=1_000, output=20)),
+        Completion("{}", "refused", Usage(input=1_000, output=20)),
+        Completion(json.dumps(PLAN), "unknown", Usage(input=1_000, output=20)),
     ],
 )
 async def test_invalid_answer_is_sent_back_once_with_a_one_line_reason(bad: object) -> None:
     model = ScriptedModel([bad, PLAN])
     thought = await LanguageMind(model).plan(a_notebook(), allowed())
     assert thought.value.queries[0].text == "Alder Bridge opening"
-    assert thought.tokens == 240
+    assert thought.tokens == 2_040
     assert "could not be used" in model.asked[1].again
     assert "\n" not in model.asked[1].again
 
@@ -226,7 +226,7 @@ async def test_two_invalid_answers_raise_mind_error_with_the_total_cost() -> Non
     model = ScriptedModel(["nothing"])
     with pytest.raises(MindError) as raised:
         await LanguageMind(model).plan(a_notebook(), allowed())
-    assert raised.value.tokens == 240
+    assert raised.value.tokens == 2_040
     assert len(model.asked) == 2
     assert raised.value.exchange is not None
     assert len(json.loads(raised.value.exchange)["attempts"]) == 2
@@ -240,7 +240,7 @@ async def test_exchange_contains_prompt_hashes_and_every_attempt() -> None:
     assert set(said["prompts"]) == {"rules.v1", "plan.v1"}
     assert all(value.startswith("sha256:") for value in said["prompts"].values())
     assert [attempt["failure"] for attempt in said["attempts"]] == ["busy", ""]
-    assert [attempt["usage"]["input"] for attempt in said["attempts"]] == [0, 100]
+    assert [attempt["usage"]["input"] for attempt in said["attempts"]] == [0, 1_000]
 
 
 async def test_request_that_does_not_fit_is_not_sent() -> None:

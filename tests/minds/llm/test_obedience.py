@@ -23,7 +23,7 @@ from tests.researchers.web.test_injection import ATTACKS, CORPUS, payloads
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 SERVICES: Final = ("anthropic", "openai")
 PERSONALITIES: Final = ("obedient", "hostile")

@@ -21,7 +21,7 @@ from tests.world.world import World
 
 pytestmark = pytest.mark.slow
 
-SERVICES = ["anthropic", "openai"]
+SERVICES = ["anthropic", "openai", "google"]
 
 GARBLED = [
     "empty",

@@ -73,6 +73,7 @@ async def ask(researcher: FilesResearcher, question: str) -> AskedQuestion:
 
 
 @pytest.mark.real_model
+@pytest.mark.timeout(11 * 3600)
 @pytest.mark.skipif(not {ADDRESS, QUESTIONS} <= os.environ.keys(), reason=f"needs {ADDRESS} and {QUESTIONS}")
 async def test_results_of_a_real_model_have_only_verified_excerpts(tmp_path: Path) -> None:
     mind = select_mind("openai:local", {"OPENAI_BASE_URL": os.environ[ADDRESS]})

@@ -21,12 +21,13 @@ from tests.overspending import SERVICES, CompletedRun, Run, run_all
 from tests.world.model_options import ModelOptions
 from tests.world.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 BUDGETS = (1_000, 9_000)
-EASY = 20_000
+TROUBLED_BUDGETS = (1_000, 6_000, 20_000)
 EVERY_RUN = "MARCHWARDEN_EVERY_RUN" in os.environ
-SECONDS = 6.0
+LOST_CONNECTIONS = frozenset({"reset", "reset-at-once", "closed", "truncated", "not-http"})
+SECONDS = 10.0
 INVENTED = ("1875", "Munchausen", "evil.example")
 
 
@@ -34,14 +35,15 @@ def all_runs(world: World) -> Iterator[Run]:
     for personality in sorted(set(world.models.personalities) - {"scripted"}):
         yield from runs_of(ModelOptions(personality=personality), BUDGETS)
     for trouble in sorted(world.models.faults):
-        yield from runs_of(ModelOptions(trouble=trouble), (2_000, EASY))
+        yield from runs_of(ModelOptions(trouble=trouble), TROUBLED_BUDGETS)
 
 
-def runs_of(orders: ModelOptions, budgets: tuple[int, int]) -> Iterator[Run]:
-    """The length of the name decides which service gets the tight budget, so that it is always the same one."""
-    turned = len(orders.trouble or orders.personality) % 2
+def runs_of(orders: ModelOptions, budgets: tuple[int, ...]) -> Iterator[Run]:
+    """The length of the name decides which service gets which budget, so that it is always the same one."""
+    turned = len(orders.trouble or orders.personality)
+    every = EVERY_RUN or orders.trouble in LOST_CONNECTIONS
     for number, service in enumerate(SERVICES):
-        for budget in budgets if EVERY_RUN else [budgets[(number + turned) % 2]]:
+        for budget in budgets if every else [budgets[(number + turned) % len(budgets)]]:
             yield a_run(service, orders, budget)
 
 
@@ -76,11 +78,12 @@ def test_budget_is_exhausted_only_if_work_was_skipped(finished_runs):
     assert [(each.run.name, each.undone) for each in runs if each.misreported] == []
 
 
-def test_evidence_survives_every_model_fault(finished_runs):
-    """With an easy budget, the extractive mind concludes for a failing model, and a gap says so."""
-    for each in finished_runs[0]:
-        if each.run.orders.trouble and each.run.limits.token_budget == EASY:
-            assert each.result.citations, each.run.name
+def test_evidence_survives_every_model_fault_with_every_budget(finished_runs):
+    """The extractive mind reads and concludes for a failing model, which costs nothing."""
+    troubled = [each for each in finished_runs[0] if each.run.orders.trouble]
+    assert [each.run.name for each in troubled if not each.result.citations] == []
+    lost = {each.run.limits.token_budget for each in troubled if each.run.orders.trouble == "reset"}
+    assert lost == set(TROUBLED_BUDGETS)
 
 
 def test_no_invented_text_reaches_the_answer_or_a_citation(finished_runs):

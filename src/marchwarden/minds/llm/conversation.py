@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import MindError, TooLittleLeft
-from marchwarden.minds.llm.estimate import tokens_at_most
+from marchwarden.minds.llm.estimate import tokens_at_least, tokens_at_most
 from marchwarden.minds.llm.json_answer import Unusable, Usable, parse_answer
-from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request
+from marchwarden.minds.llm.model import Completion, Model, ModelFailed, Request, call_model, load_model
 from marchwarden.minds.llm.prompt import Prompt
 from marchwarden.minds.llm.schema import schema_of
 
@@ -24,6 +24,8 @@ S = TypeVar("S", bound=BaseModel)
 
 RETRY_DELAYS_SEC: Final = (0.5, 2.0)
 """Delays before retries, used if the provider names none."""
+MOST_LOST_REQUESTS: Final = 1
+"""How many requests of a thought may be repeated although the provider may have billed them."""
 MIN_ANSWER_TOKENS: Final = 120
 """No request is sent if fewer tokens are left for the answer."""
 MIN_SECONDS: Final = 0.05
@@ -96,9 +98,9 @@ class Conversation:
         }
         return json.dumps(transcript, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
-    def failed(self, detail: str) -> MindError:
+    def failed(self, detail: str, *, permanent: bool = False) -> MindError:
         kind = TooLittleLeft if self.unsent else MindError
-        return kind(detail, self.usage.tokens, self.exchange())
+        return kind(detail, self.usage.tokens, self.exchange(), permanent=permanent)
 
     def request(self, prompt: Prompt, content: str, shape: type[BaseModel]) -> Request:
         return Request(prompt.text, content, shape.__name__, schema_of(shape))
@@ -113,10 +115,12 @@ class Conversation:
 
     async def ask(self, prompt: Prompt, content: str, shape: type[S]) -> S:
         """Return an answer in this shape; an invalid one is sent back once. Raises `MindError` with the total cost."""
-        await self._start()
         self.prompts.update(prompt.hashes)
         self.instructions[prompt.task] = prompt.text
         request = self.request(prompt, content, shape)
+        # Checked first, because loading the libraries of a model takes seconds.
+        self._answer_tokens(request)
+        await self._start()
         read = await self._read(request, shape)
         if isinstance(read, Unusable) and self.may_repair:
             self.may_repair = False
@@ -137,15 +141,17 @@ class Conversation:
         except ModelFailed as failure:
             if failure.garbled:
                 return Unusable(failure.detail)
-            raise self.failed(failure.detail) from failure
+            raise self.failed(failure.detail, permanent=failure.permanent) from failure
 
     async def _complete(self, request: Request) -> Completion:
+        may_be_billed = 0
         for pause in RETRY_DELAYS_SEC:
             try:
                 return await self._send(request)
             except ModelFailed as failure:
+                may_be_billed += failure.billed
                 wait = pause if failure.wait is None else failure.wait
-                if not failure.retry or wait >= self._seconds_left:
+                if not failure.retry or may_be_billed > MOST_LOST_REQUESTS or not wait < self._seconds_left:
                     raise
                 if not self.fits(request, MIN_ANSWER_TOKENS):
                     self.unsent.append("another try")
@@ -155,34 +161,34 @@ class Conversation:
 
     async def _send(self, request: Request) -> Completion:
         """Send one request and charge it: the reported usage, or the maximum if the provider reports none."""
-        estimate = self.max_input_tokens(request)
-        max_tokens = min(self.limits.max_answer_tokens, self.tokens_left - estimate)
+        max_tokens = self._answer_tokens(request)
         seconds = self._seconds_left
-        if max_tokens < MIN_ANSWER_TOKENS:
-            raise self._budget_error(
-                f"the request does not fit: up to {estimate} tokens needed, {self.tokens_left} left"
-            )
         if seconds < MIN_SECONDS:
             raise self._budget_error("no time left")
         attempt = Attempt(request.prompt, request.shape, max_tokens)
+        estimate = self.max_input_tokens(request)
         most = Usage(input=estimate, output=max_tokens)
         try:
-            with anyio.fail_after(seconds):
-                completion = await self.model.complete(request, max_tokens, seconds)
-        except TimeoutError as error:
-            detail = f"no answer within {seconds:.1f} s"
-            self.attempts.append(replace(attempt, failure=detail, usage=most, counted=False))
-            raise ModelFailed(detail, billed=True) from error
+            completion = await call_model(self.model, request, max_tokens, seconds)
         except ModelFailed as failure:
             usage = most if failure.billed else Usage()
             self.attempts.append(replace(attempt, failure=failure.detail, usage=usage, counted=not failure.billed))
             raise
-        usage = completion.usage or most
-        counted = completion.usage is not None
+        usage = most if completion.usage is None else _plausible(completion.usage, request, completion, estimate)
+        counted = usage == completion.usage
         self.attempts.append(
             replace(attempt, answer=completion.text, stop=completion.stop, usage=usage, counted=counted)
         )
         return completion
+
+    def _answer_tokens(self, request: Request) -> int:
+        """Return how many tokens the answer may have. Raises `TooLittleLeft` if the request does not fit."""
+        estimate = self.max_input_tokens(request)
+        max_tokens = min(self.limits.max_answer_tokens, self.tokens_left - estimate)
+        if max_tokens < MIN_ANSWER_TOKENS:
+            needed = f"up to {estimate} tokens needed, {self.tokens_left} left"
+            raise self._budget_error(f"the request does not fit: {needed}")
+        return max_tokens
 
     def _budget_error(self, detail: str) -> MindError:
         self.unsent.append("the request")
@@ -192,7 +198,10 @@ class Conversation:
         """Load the model, then start the clock: loading libraries does not count against `seconds`."""
         if self._deadline is not None:
             return
-        await self.model.ready()
+        try:
+            await load_model(self.model)
+        except ModelFailed as failure:
+            raise self.failed(failure.detail, permanent=failure.permanent) from failure
         # The caller cancels the thought at its deadline and then cannot learn its cost, so it ends a little earlier.
         early = min(REPORTING_MARGIN_SEC, self.limits.seconds * _REPORTING_MARGIN_SHARE)
         end = min(anyio.current_time() + self.limits.seconds, self._began + self.limits.total_seconds)
@@ -202,3 +211,13 @@ class Conversation:
     def _seconds_left(self) -> float:
         assert self._deadline is not None, "a conversation begins before it sends"
         return max(self._deadline - anyio.current_time(), 0.0)
+
+
+def _plausible(reported: Usage, request: Request, completion: Completion, max_input: int) -> Usage:
+    """Return the reported usage. A count that is too low for the text is not believed: the maximum replaces it."""
+    input_tokens = reported.tokens - reported.output
+    if input_tokens < tokens_at_least(f"{request.instructions}\n{request.prompt}"):
+        reported = replace(reported, input=reported.input + max_input - input_tokens)
+    if reported.output < tokens_at_least(completion.text):
+        reported = replace(reported, output=tokens_at_most(completion.text))
+    return reported

@@ -2,13 +2,18 @@
 
 import json
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
+
+import anyio
 
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import MarchwardenError
+from marchwarden.logs import log_unexpected
 from marchwarden.minds.llm.schema import JsonSchema, with_bounds
 
 Stop = Literal["complete", "cut", "refused", "unknown"]
+
+NO_ANSWER: Final = "the provider sent no usable answer"
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class ModelFailed(MarchwardenError):
     """The model gave no answer. `retry`: retrying may help, after `wait` seconds if the provider names a delay.
 
     `billed`: the provider may have charged for the request. `garbled`: the response was not a valid answer.
+    `permanent`: every further request would fail as well, until the user acts.
     """
 
     def __init__(
@@ -65,6 +71,7 @@ class ModelFailed(MarchwardenError):
         wait: float | None = None,
         billed: bool = False,
         garbled: bool = False,
+        permanent: bool = False,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -72,10 +79,11 @@ class ModelFailed(MarchwardenError):
         self.wait = wait
         self.billed = billed
         self.garbled = garbled
+        self.permanent = permanent
 
 
 class Model(Protocol):
-    """A language model. Raises only `ModelFailed`; never waits or retries."""
+    """A language model. Never waits or retries. Raises `ModelFailed`; use `call_model`, which raises nothing else."""
 
     @property
     def model_id(self) -> str: ...
@@ -99,6 +107,31 @@ class Model(Protocol):
         ...
 
 
+async def load_model(model: Model) -> None:
+    """Load the libraries of a model. Raises only `ModelFailed`."""
+    try:
+        await model.ready()
+    except ModelFailed:
+        raise
+    except Exception as error:
+        log_unexpected(f"loading {model.model_id}", error)
+        raise ModelFailed("the libraries of the model could not be loaded", permanent=True) from error
+
+
+async def call_model(model: Model, request: Request, max_tokens: int, seconds: float) -> Completion:
+    """Send one request. This is the boundary to models: whatever goes wrong, also in a library, is `ModelFailed`."""
+    try:
+        with anyio.fail_after(seconds):
+            return await model.complete(request, max_tokens, seconds)
+    except ModelFailed:
+        raise
+    except TimeoutError as error:
+        raise ModelFailed(f"no answer within {seconds:.1f} s", billed=True) from error
+    except Exception as error:
+        log_unexpected(f"a call of {model.model_id}", error)
+        raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
+
+
 @dataclass(frozen=True)
 class UnavailableModel:
     """A model that fails every request. Replaces the model of an earlier run if its key or library is missing."""
@@ -112,4 +145,4 @@ class UnavailableModel:
         """Do nothing: there is nothing to load."""
 
     async def complete(self, request: Request, max_tokens: int, seconds: float) -> Completion:
-        raise ModelFailed(self.reason)
+        raise ModelFailed(self.reason, permanent=True)

@@ -32,20 +32,19 @@ from pydantic_ai.settings import ModelSettings
 
 from marchwarden.core.notebook import Usage
 from marchwarden.minds.llm.http_transport import BoundedTransport, Garbled
-from marchwarden.minds.llm.model import Completion, ModelFailed, Request, Stop
+from marchwarden.minds.llm.model import NO_ANSWER, Completion, ModelFailed, Request, Stop
 from marchwarden.minds.llm.schema import with_bounds
 from marchwarden.minds.llm.vendors import Access, Vendor, vendor_model
 
 CONNECT_SECONDS: Final = 10.0
-NO_ANSWER: Final = "the provider sent no usable answer"
 
 _STOPS: Final[Mapping[str, Stop]] = {"stop": "complete", "length": "cut", "content_filter": "refused"}
 _PERMANENT: Final[tuple[tuple[type[ModelAPIError], str], ...]] = (
     (ModelAuthenticationError, "the provider rejected the API key"),
     (ModelNotFoundError, "the provider has no such model or URL"),
     (ModelQuotaExceededError, "the provider's credit or quota is used up"),
-    (ModelContextWindowExceededError, "the request is too long for the model"),
 )
+_ABOUT_CONTENT: Final = frozenset({400, 422})
 _TRANSIENT: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError)
 
 
@@ -84,8 +83,7 @@ async def send_request(
         except UserError as error:
             # The library knows that this model accepts no schema, and sent nothing.
             raise (SchemaRejected if native else ModelFailed)("the model does not support this request") from error
-        except (UnexpectedModelBehavior, AttributeError, KeyError, TypeError, ValueError) as error:
-            # Vendor libraries do not validate the body and fail on missing fields.
+        except UnexpectedModelBehavior as error:
             raise ModelFailed(NO_ANSWER, billed=True, garbled=True) from error
     return _completion(response)
 
@@ -142,11 +140,14 @@ def _http_failure(error: ModelHTTPError, *, native: bool) -> ModelFailed:
     """Map an HTTP error status. Providers do not bill such requests."""
     for kind, detail in _PERMANENT:
         if isinstance(error, kind):
-            return ModelFailed(f"{detail} ({error.status_code})")
+            return ModelFailed(f"{detail} ({error.status_code})", permanent=True)
+    if isinstance(error, ModelContextWindowExceededError):
+        return ModelFailed(f"the request is too long for the model ({error.status_code})")
     if isinstance(error, _TRANSIENT):
         detail = f"the provider is busy or failing ({error.status_code})"
         return ModelFailed(detail, retry=True, wait=error.retry_after)
-    refused = SchemaRejected if native and isinstance(error, ModelRequestRejectedError) else ModelFailed
+    is_about_content = isinstance(error, ModelRequestRejectedError) and error.status_code in _ABOUT_CONTENT
+    refused = SchemaRejected if native and is_about_content else ModelFailed
     return refused(f"the provider rejected the request ({error.status_code})")
 
 
