@@ -20,6 +20,17 @@ def an_investigator(
     return Investigator(source or MemorySource(), mind or embedded, store=Store(folder), fallback=embedded, pace=pace)
 
 
+def remove_later_fields(store: Store, trace_id: str) -> None:
+    """Rewrite a trace as if written before searches had a `query` and fetches a `url`."""
+    path, entries = store.path(trace_id), store.chain(trace_id).entries
+    path.unlink()
+    journal = Journal.begin(path, trace_id)
+    for entry in entries:
+        fields = {name: value for name, value in entry.fields.items() if name not in {"query", "url"}}
+        journal.append(entry.action, entry.decision, fields)
+    journal.close()
+
+
 def change_numbering(store: Store, trace_id: str, keep: int | None = None) -> None:
     """Rewrite a trace as if written by a version that splits texts differently. Keeps the first `keep` lines."""
     path, entries = store.path(trace_id), store.chain(trace_id).entries

@@ -184,11 +184,14 @@ class ConfidenceFactors(_ResponseModel):
 
 
 class CostMetadata(_ResponseModel):
+    """What a run cost. `model_id` wrote the answer; `requested_model_id` is the model that could not, if any."""
+
     tokens_used: int = Field(ge=0)
     iterations_run: int = Field(ge=0)
     wall_time_sec: float = Field(ge=0)
     budget_exhausted: bool
     model_id: str
+    requested_model_id: str | None = None
 
 
 class Dispatch(_ResponseModel):

@@ -66,13 +66,17 @@ class NoAnswer(SourceError):
 
 
 class MindError(MarchwardenError):
-    """A mind failed to plan, read or conclude. `tokens` is what the failed call cost."""
+    """A mind failed to plan, read or conclude. `tokens` is what the failed call cost.
 
-    def __init__(self, detail: str, tokens: int = 0, exchange: bytes | None = None) -> None:
+    `permanent` means that every further call would fail as well, for example because the API key was rejected.
+    """
+
+    def __init__(self, detail: str, tokens: int = 0, exchange: bytes | None = None, *, permanent: bool = False) -> None:
         super().__init__(detail)
         self.detail = detail
         self.tokens = tokens
         self.exchange = exchange
+        self.permanent = permanent
 
 
 class TooLittleLeft(MindError):

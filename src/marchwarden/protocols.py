@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult
 from marchwarden.core.budget import Allowance
@@ -27,7 +27,10 @@ class Source(Protocol):
         ...
 
     async def ready(self, report: StatusCallback) -> None:
-        """Prepare for the first search, for example by indexing. The time is not charged to the run."""
+        """Prepare for the first search, for example by indexing. The time is not charged to the run.
+
+        May also raise `InvalidInput` if there is nothing to search. The run then ends without a result.
+        """
         ...
 
     def guide(self) -> str:
@@ -40,6 +43,15 @@ class Source(Protocol):
 
     def notices(self) -> Sequence[str]:
         """List what was skipped so far and why, such as unreadable files."""
+        ...
+
+
+@runtime_checkable
+class SourceWithWarnings(Source, Protocol):
+    """A source that has something to say to its user that is not about the answer."""
+
+    def warnings(self) -> Sequence[str]:
+        """List problems that do not affect the answer, such as an index that cannot be saved."""
         ...
 
 
@@ -80,6 +92,11 @@ class Progress:
     sources: int = 0
     researcher: str = ""
 
+
+PREPARE: Final = "prepare"
+"""The step of a progress report before a run starts to spend."""
+WARNING: Final = "warning"
+"""The step of a progress report about a problem that does not end the run. Users see it even without other progress."""
 
 ProgressSink = Callable[[Progress], Awaitable[None]]
 

@@ -136,6 +136,15 @@ def test_missing_parser_is_a_source_error_but_not_unreadable() -> None:
     assert "not installed (trafilatura)" in refused.value.detail
 
 
+def test_parser_that_does_not_start_is_a_source_error_but_not_unreadable() -> None:
+    with Extractor(command=("/no/such/program",)) as extractor:
+        extractor.warm()
+        for _ in range(3):
+            with pytest.raises(SourceError, match="could not be started") as caught:
+                extractor.extract(samples.PAGE, "page.html")
+            assert not isinstance(caught.value, Unreadable)
+
+
 def test_close_leaves_no_process_or_thread() -> None:
     before = threading.active_count()
     extractor = Extractor()

@@ -148,6 +148,12 @@ def test_declared_charset_is_used_if_not_utf_8() -> None:
     assert extract("# coding: rot13\nGrüße".encode(), "a.py").text.endswith("Grüße")
 
 
+@pytest.mark.parametrize("charset", ["idna", "punycode", "undefined", "unicode_escape", "utf-7", "zlib", "hex"])
+def test_declared_charset_that_is_none_is_ignored(charset: str) -> None:
+    content = f"<p>charset={charset}</p>\nDer Zoll beträgt \\u0031 Krone.\n".encode("latin-1")
+    assert extract(content, "a.txt").text.endswith("gt \\u0031 Krone.\n")
+
+
 @given(st.binary(max_size=300) | st.text(max_size=100).map(lambda text: text.encode("utf-16-le")))
 def test_any_bytes_with_a_text_name_yield_text_or_unreadable(content: bytes) -> None:
     with suppress(Unreadable):

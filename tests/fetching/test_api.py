@@ -46,6 +46,12 @@ async def test_call_succeeds_after_transient_failures():
         assert (await ApiClient(pause=0.01).call("GET", served.url("/"))).content == b"[]"
 
 
+async def test_impossible_retry_after_is_ignored():
+    busy = reply(503, b"{}", Retry_After="1 Jan 99999999999999999999 00:00:00 +0000")
+    async with site({"/": [busy, reply(200, b"[]")]}) as served:
+        assert (await ApiClient(pause=0.01).call("GET", served.url("/"))).content == b"[]"
+
+
 async def test_retry_after_beyond_the_deadline_is_not_waited_for():
     async with site({"/": reply(429, b"{}", Retry_After="3600")}) as served:
         response = await ApiClient(pause=0.01).call("GET", served.url("/"))

@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -65,6 +66,28 @@ async def test_damaged_archive_is_a_cache_miss(cache, tmp_path):
         for path in (tmp_path / "archive").rglob("*"):
             if path.is_file():
                 path.write_bytes(b"something else")
+        got = await Fetcher(served.settings(), cache).get(served.url("/"))
+    assert (got.content, got.reused) == (b"words", False)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("content_hash", b"\xff"),
+        ("media_type", b"\xff"),
+        ("charset", b"\xff"),
+        ("fetched_at", "yesterday"),
+        ("fetched_at", "2026-01-05T10:00:00"),
+        ("fresh_until", "2999-01-01T00:00:00"),
+        ("fresh_until", "never"),
+        ("etag", b"\xff"),
+    ],
+)
+async def test_damaged_row_is_a_cache_miss(cache, tmp_path, column, value):
+    async with site({"/": serve_unless_modified}) as served:
+        await Fetcher(served.settings(), cache).get(served.url("/"))
+        with closing(sqlite3.connect(tmp_path / "pages" / "pages.sqlite")) as database, database:
+            database.execute(f"UPDATE pages SET {column} = ?", (value,))
         got = await Fetcher(served.settings(), cache).get(served.url("/"))
     assert (got.content, got.reused) == (b"words", False)
 

@@ -94,7 +94,18 @@ async def test_retry_after_beyond_the_deadline_is_not_waited_for(retry_after):
     assert served.request_count("/") == 1
 
 
-@pytest.mark.parametrize("retry_after", ["soon", "-5", "٣", "1e9", "Mon, 99 Foo 2020"])
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        "soon",
+        "-5",
+        "٣",
+        "1e9",
+        "Mon, 99 Foo 2020",
+        "1 Jan 99999999999999999999 00:00:00 +0000",
+        "1 Jan 2020 00:00:00 +9999",
+    ],
+)
 async def test_invalid_retry_after_is_ignored(retry_after):
     async with site({"/": [reply(503, Retry_After=retry_after.encode().decode("latin-1")), page()]}) as served:
         assert (await Fetcher(served.settings()).get(served.url("/"))).content == b"a page"

@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from marchwarden.audit.replay import differences, rerun
 from marchwarden.audit.verify import verify
 from marchwarden.contract import Gap, GapCategory, ResearchConstraints
-from marchwarden.core.notebook import Claim, Conflict, Draft, Finding, Plan, Query, Reading, Thought
+from marchwarden.core.budget import Allowance
+from marchwarden.core.notebook import (
+    Claim,
+    Conflict,
+    Document,
+    Draft,
+    Finding,
+    Hit,
+    Notebook,
+    Plan,
+    Query,
+    Reading,
+    Thought,
+)
 from marchwarden.errors import InvalidInput, MindError, SourceError
 from marchwarden.loop.investigator import Pace
 from marchwarden.minds.scripted import ScriptedMind
@@ -41,6 +54,11 @@ async def test_an_invalid_question_is_rejected(tmp_path, question):
         await an_investigator(tmp_path).research(question)
 
 
+async def test_an_invalid_source_filter_is_rejected(tmp_path):
+    with pytest.raises(InvalidInput, match="'nasa gov' is not a domain"):
+        await an_investigator(tmp_path).research("q", constraints=ResearchConstraints(source_filter="nasa gov"))
+
+
 async def test_failed_and_hanging_searches_and_fetches_become_gaps(tmp_path):
     source = MemorySource(
         [*MemorySource().documents, note("hangs.md", "The Alder Bridge was opened in 1931 they say.")],
@@ -55,6 +73,53 @@ async def test_failed_and_hanging_searches_and_fetches_become_gaps(tmp_path):
     result = await an_investigator(tmp_path, source=dead).research(QUESTION)
     assert result.citations == ()
     assert "the provider is down" in {gap.detail for gap in result.gaps}
+
+
+@pytest.mark.parametrize("method", ["ready", "guide", "search", "notices"])
+async def test_an_unexpected_error_of_a_source_becomes_a_gap(tmp_path, method):
+    class BrokenSource(MemorySource):
+        def __getattribute__(self, name: str) -> object:
+            if name == method:
+                raise OverflowError("Python int too large to convert to C int")
+            return super().__getattribute__(name)
+
+    result = await an_investigator(tmp_path, source=BrokenSource()).research(QUESTION)
+    assert [gap.detail for gap in result.gaps if "OverflowError" in gap.detail]
+    assert bool(result.citations) == (method != "search")
+
+
+async def test_an_unexpected_error_of_one_document_loses_only_that_document(tmp_path):
+    class BrokenSource(MemorySource):
+        async def fetch(self, hit: Hit) -> Document:
+            if hit.locator == "ferris.md":
+                raise OverflowError("date value out of range")
+            return await super().fetch(hit)
+
+    result = await an_investigator(tmp_path, source=BrokenSource()).research(QUESTION)
+    assert {citation.locator.split("#")[0] for citation in result.citations} == {"bridge.md"}
+    assert [gap.locator for gap in result.gaps if "OverflowError" in gap.detail] == ["ferris.md"]
+
+
+async def test_an_unexpected_error_of_a_mind_is_replaced_by_the_fallback(tmp_path):
+    class BrokenMind(ScriptedMind):
+        async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
+            raise TypeError("sequence item 0: expected str instance, NoneType found")
+
+    mind = BrokenMind()
+    result = await an_investigator(tmp_path, mind=mind).research(QUESTION)
+    assert "1931" in result.answer
+    assert (result.cost_metadata.model_id, result.cost_metadata.requested_model_id) == ("extractive-v2", mind.model_id)
+
+
+async def test_after_a_permanent_error_a_mind_is_not_called_again_also_after_resuming(tmp_path):
+    mind = ScriptedMind(MindError("the provider rejected the API key (401)", permanent=True))
+    investigator = an_investigator(tmp_path, mind=mind)
+    result = await investigator.research(QUESTION)
+    assert (len(mind.seen), "1931" in result.answer) == (1, True)
+    path = investigator.store.path(result.trace_id)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    resumed = await investigator.resume(result.trace_id)
+    assert (len(mind.seen), resumed.answer) == (1, result.answer)
 
 
 async def test_searches_and_fetches_of_one_round_run_in_parallel(tmp_path):

@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
 from marchwarden.audit.replay import differences
-from marchwarden.errors import MalformedTrace, ReplayDiverged
+from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged
+from marchwarden.protocols import WARNING, Progress, StatusCallback
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION, an_investigator, change_numbering
 from tests.world.memory import MemorySource
@@ -87,3 +89,50 @@ def test_a_full_disk_still_returns_the_answer_with_an_incomplete_trace(tmp_path)
                 resumed = anyio.run(an_investigator(folder).resume, trace_id)
                 assert resumed.trace_complete
                 assert "1931" in resumed.answer
+
+
+class EmptySource(MemorySource):
+    """A source that has nothing to search."""
+
+    async def ready(self, report: StatusCallback) -> None:
+        raise InvalidInput("nothing readable")
+
+
+async def test_a_run_without_anything_to_search_leaves_no_trace(tmp_path):
+    steps: list[str] = []
+
+    async def note_step(progress: Progress) -> None:
+        steps.append(progress.step)
+
+    with pytest.raises(InvalidInput, match="nothing readable"):
+        await an_investigator(tmp_path, source=EmptySource()).research(QUESTION, progress=note_step)
+    assert Store(tmp_path).traces() == []
+    assert steps == []
+
+
+async def test_a_run_whose_source_is_empty_now_is_finished_with_its_recorded_steps(tmp_path):
+    result = await an_investigator(tmp_path).research(QUESTION)
+    trace = Store(tmp_path).path(result.trace_id)
+    lines = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join(lines[:-4]))
+    resumed = await an_investigator(tmp_path, source=EmptySource()).resume(result.trace_id)
+    assert resumed.answer == result.answer
+    assert not differences(result, resumed)
+
+
+class WarningSource(MemorySource):
+    def warnings(self) -> Sequence[str]:
+        return ["the index cannot be saved"]
+
+
+async def test_warnings_of_a_source_are_reported_once_and_change_nothing(tmp_path):
+    reported: list[Progress] = []
+
+    async def note_warning(progress: Progress) -> None:
+        if progress.step == WARNING:
+            reported.append(progress)
+
+    undisturbed = await an_investigator(tmp_path).research(QUESTION)
+    result = await an_investigator(tmp_path, source=WarningSource()).research(QUESTION, progress=note_warning)
+    assert [each.message for each in reported] == ["the index cannot be saved"]
+    assert differences(undisturbed, result) == ("trace_id",)

@@ -23,7 +23,6 @@ from marchwarden.contract import (
     ResearchResult,
     SourceConflict,
 )
-from marchwarden.errors import MarchwardenError
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.orchestrator.offline import rebuild_pi_offline
 from marchwarden.orchestrator.pi import PrincipalInvestigator
@@ -68,7 +67,7 @@ class Reply:
     steps: Sequence[str] = ("plan", "conclude")
     after: "ScriptedResearcher | None" = None
     hangs: bool = False
-    error: MarchwardenError | None = None
+    error: Exception | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from marchwarden.audit.replay import rerun
 from marchwarden.contract import Depth, GapCategory, OpenQuestion, ResearchConstraints
 from marchwarden.core.notebook import Plan, Query, Thought
-from marchwarden.errors import InvalidInput, MarchwardenError, ReplayDiverged, ResearcherUnavailable
+from marchwarden.errors import InvalidInput, ReplayDiverged, ResearcherUnavailable
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
@@ -56,9 +56,10 @@ async def test_each_dispatch_gets_a_share_of_budget_and_time(tmp_path):
     [
         (ResearcherUnavailable("it died"), "it died"),
         (InvalidInput("too long"), "it rejected the question: too long"),
+        (OverflowError("date value out of range"), "an unexpected error: OverflowError"),
     ],
 )
-async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_path, error: MarchwardenError, said: str):
+async def test_a_failing_researcher_becomes_a_gap_and_the_others_continue(tmp_path, error: Exception, said: str):
     broken = scripted(Reply(error=error, steps=()))
     result = await a_pi(tmp_path, {"broken": broken, "web": citing(cited())}).research(QUESTION)
     assert SPAN in result.answer

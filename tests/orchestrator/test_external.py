@@ -84,7 +84,7 @@ def test_a_missing_file_has_no_entries(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nonsense", "cannot be read"),
+        ("nonsense", "is not valid TOML"),
         ("[a]\npurpose = 'x'\n", "either a command or a url"),
         ("[a]\ncommand = ['x']\nurl = 'http://x'\n", "either a command or a url"),
         ("[a]\ncommand = 'x'\n", "a.command"),

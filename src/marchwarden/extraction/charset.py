@@ -16,6 +16,8 @@ _BYTE_ORDER_MARKS: Final = (
 )
 _DECLARED: Final = re.compile(rb"""(?:charset\s*=|encoding\s*=|coding\s*[:=])\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""")
 _DECLARED_WITHIN: Final = 2048
+_NOT_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+"""Codecs of Python that no document uses. They raise for invalid bytes, take unbounded time or interpret escapes."""
 _SAMPLE: Final = 65_536
 _FALLBACK: Final = "cp1252"
 
@@ -45,10 +47,11 @@ def _supported_charset(name: str) -> str | None:
     """Return the name of a charset that Python supports, except UTF-8, which has already failed."""
     try:
         codec = codecs.lookup(name)
-        b"".decode(name)
+        # Python does not look up the codec of an empty text. Codecs such as `zlib` are refused here.
+        b" ".decode(codec.name, errors="replace")
     except (LookupError, ValueError):
         return None
-    return None if codec.name.startswith("utf-8") else codec.name
+    return None if codec.name.startswith("utf-8") or codec.name in _NOT_CHARSETS else codec.name
 
 
 def _guess_charset(content: bytes) -> str:

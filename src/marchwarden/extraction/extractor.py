@@ -70,14 +70,20 @@ class Extractor:
                 self._return_worker(worker, close_count)
 
     def warm(self) -> None:
-        """Start the workers early, so that they import their parsers while the caller waits for something else."""
-        close_count, warm = self._close_count, list[_Worker]()
+        """Start the workers early, so that they import their parsers while the caller waits for something else.
+
+        A worker that does not start is reported when a document needs it.
+        """
+        close_count, slots, warm = self._close_count, 0, list[_Worker]()
         try:
-            while self._free.acquire(blocking=False):
-                warm.append(self._worker())
+            with suppress(SourceError):
+                while self._free.acquire(blocking=False):
+                    slots += 1
+                    warm.append(self._worker())
         finally:
             for worker in warm:
                 self._return_worker(worker, close_count)
+            for _ in range(slots):
                 self._free.release()
 
     def close(self) -> None:
@@ -109,7 +115,10 @@ class Extractor:
                 if worker.usable and worker.idle_seconds < self._fresh_seconds:
                     return worker
                 worker.stop()
-        return _Worker(self._command)
+        try:
+            return _Worker(self._command)
+        except OSError as error:
+            raise SourceError(f"its parser could not be started: {error.strerror}") from error
 
 
 class _Worker:

@@ -6,8 +6,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
+
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import ArchiveDamaged, StorageError
 from marchwarden.storage.archive import Archive
 
@@ -62,8 +65,23 @@ class PageCache(Protocol):
     def put(self, url: str, cached: CachedPage) -> None: ...
 
 
+class _StoredPage(NamedTuple):
+    """A row of the cache without its key. The file may have been changed by something else, so rows are validated."""
+
+    content_hash: str
+    media_type: str
+    charset: str | None
+    fetched_at: AwareDatetime
+    etag: str
+    last_modified: str
+    fresh_until: AwareDatetime | None
+
+
+_ROW: Final = TypeAdapter(_StoredPage)
+
+
 class FolderPageCache:
-    """Page cache shared by runs and processes. A page whose body is missing from the archive is a cache miss."""
+    """Page cache shared by runs and processes. A damaged row, or a body missing from the archive, is a cache miss."""
 
     def __init__(self, folder: Path, archive: Archive) -> None:
         self._folder = folder
@@ -78,13 +96,13 @@ class FolderPageCache:
             ).fetchone()
         if row is None:
             return None
-        content_hash, media_type, charset, fetched_at, etag, last_modified, fresh_until = row
         try:
-            content = self._archive.load(content_hash)
-        except ArchiveDamaged:
+            stored = _ROW.validate_python(row)
+            content = self._archive.load(stored.content_hash)
+        except (ValidationError, ArchiveDamaged):
             return None
-        page = Page(url, url, content, media_type, charset, datetime.fromisoformat(fetched_at))
-        return CachedPage(page, etag, last_modified, datetime.fromisoformat(fresh_until) if fresh_until else None)
+        page = Page(url, url, content, stored.media_type, stored.charset, stored.fetched_at)
+        return CachedPage(page, stored.etag, stored.last_modified, stored.fresh_until)
 
     def put(self, url: str, cached: CachedPage) -> None:
         page = cached.page
@@ -105,7 +123,7 @@ class FolderPageCache:
     def _connect(self) -> Iterator[sqlite3.Connection]:
         """Open a connection per call: calls come from many threads, and another process may be writing."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            create_folder(self._folder)
             with closing(sqlite3.connect(self._folder / _NAME, timeout=_WAIT_SECONDS)) as database:
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute("PRAGMA synchronous = NORMAL")

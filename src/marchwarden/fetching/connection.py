@@ -220,11 +220,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:10])
+    moment = parse_http_date(value)
+    return None if moment is None else max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def parse_http_date(text: str) -> datetime | None:
+    """Parse a date as in HTTP headers and emails. One without a zone is UTC; one that does not exist is None."""
     try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
         return None
-    return max((moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _content_length(headers: Mapping[str, str]) -> int:

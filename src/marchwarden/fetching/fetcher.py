@@ -36,7 +36,7 @@ class Fetcher:
     ) -> None:
         self.settings = settings or FetchSettings()
         self._cache = cache
-        self._guard = NetworkGuard(self.settings.allowed, resolver)
+        self._guard = NetworkGuard(self.settings.allowed, resolver, self.settings.keys)
         self._network = GuardedNetwork(self._guard, network or httpcore2.AnyIOBackend())
         self._tls = tls
         self._queues = HostQueues(self.settings.per_host)

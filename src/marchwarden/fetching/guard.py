@@ -6,7 +6,7 @@ network layer, below redirects and TLS, so no request can bypass it.
 
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Final
@@ -20,6 +20,7 @@ from marchwarden.errors import SourceError
 from marchwarden.fetching.retry import TransientError
 from marchwarden.fetching.settings import AllowedHosts
 from marchwarden.fetching.urls import Url
+from marchwarden.text.secrets import ConfiguredKeys
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host name, as `socket.getaddrinfo` does. Raises `OSError`."""
@@ -83,9 +84,12 @@ class NetworkGuard:
 
     allowed: AllowedHosts
     resolver: Resolver = system_resolver
+    keys: ConfiguredKeys = field(default_factory=ConfiguredKeys)
 
     def check(self, target: Url) -> None:
-        """Raise `SourceError` if the name or port alone rules the URL out."""
+        """Raise `SourceError` if the URL alone rules it out."""
+        if self.keys.found_in(str(target)):
+            raise SourceError("not fetched: its address contains one of the configured API keys")
         if self.allowed.allows(target.host, target.port):
             return
         if _is_internal(target.host):

@@ -5,6 +5,7 @@ from typing import Final, Self
 
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching.urls import parse_url
+from marchwarden.text.secrets import ConfiguredKeys
 
 USER_AGENT: Final = "Marchwarden/0.1 (research agent; obeys robots.txt)"
 
@@ -43,7 +44,8 @@ class FetchSettings:
 
     `page_seconds` covers everything a page may take: queueing, robots.txt, redirects, retries and the body.
     `host_delay` is the time between the starts of two page requests to one host. A longer Crawl-delay takes precedence,
-    up to `max_crawl_delay`. `max_body_bytes` counts decoded bytes.
+    up to `max_crawl_delay`. `max_body_bytes` counts decoded bytes. An address that contains one of the `keys` is never
+    requested.
     """
 
     user_agent: str = USER_AGENT
@@ -57,3 +59,4 @@ class FetchSettings:
     retries: int = 2
     retry_pause: float = 0.5
     allowed: AllowedHosts = field(default_factory=AllowedHosts)
+    keys: ConfiguredKeys = field(default_factory=ConfiguredKeys)

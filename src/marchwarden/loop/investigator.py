@@ -14,11 +14,13 @@ from pydantic import TypeAdapter
 
 from marchwarden.contract import Gap, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Reading
-from marchwarden.errors import ArchiveDamaged, SourceError
+from marchwarden.errors import ArchiveDamaged, InvalidInput, SourceError
 from marchwarden.evidence.ranking import PassageIndex, ReadingList, reading_list
 from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.loop.result import MODEL_TOPIC
 from marchwarden.loop.run import ResearchRun
-from marchwarden.protocols import Mind, ProgressSink, Source
+from marchwarden.loop.source_calls import SourceCalls
+from marchwarden.protocols import PREPARE, WARNING, Mind, ProgressSink, Source
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import pluralize
@@ -70,12 +72,13 @@ class Investigation(ResearchRun):
         self, investigator: Investigator, request: ResearchRequest, record: RunRecord, progress: ProgressSink
     ) -> None:
         super().__init__(investigator, request, record, progress)
-        self.source = investigator.source
+        self.source = SourceCalls(investigator.source)
         self.pace = investigator.pace
         self.index = PassageIndex(self.notebook)
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.failures: list[Gap] = []
+        self.warnings: set[str] = set()
 
     @property
     def sources_read(self) -> int:
@@ -90,14 +93,20 @@ class Investigation(ResearchRun):
             await self._search(queries)
             await self._fetch()
             queries, worth_continuing = await self._read()
+        await self._report_warnings()
         return self._finish(await self._conclude())
 
     async def _prepare(self) -> None:
         try:
-            await self.source.ready(partial(self._report, "prepare"))
+            await self.source.ready(partial(self._report, PREPARE))
+            self.notebook.guide = self.source.guide()
         except SourceError as error:
-            self._add_failure(self.source.name, error)
-        self.notebook.guide = self.source.guide()
+            self._add_failure(self.source_name, error)
+        except InvalidInput:
+            # Recorded steps still lead to a result if the source has become empty since.
+            if not self.record.has_begun:
+                raise
+        await self._report_warnings()
         self.record.start_clock()
 
     async def _plan(self) -> Sequence[Query]:
@@ -110,7 +119,8 @@ class Investigation(ResearchRun):
         left = self.budget.left()
         limits = {
             f"all {self.limits.max_iterations} iterations were used": left.iterations == 0,
-            f"all {self.limits.token_budget} tokens were used": left.tokens == 0,
+            # The first reading costs nothing if the fallback has to do it.
+            f"all {self.limits.token_budget} tokens were used": left.tokens == 0 and bool(self.notebook.read),
             f"all {self.limits.max_sources} sources were fetched": bool(queries) and left.sources == 0,
             f"the time limit of {self.budget.wall_time_sec:g} seconds was reached": left.seconds == 0,
         }
@@ -131,7 +141,7 @@ class Investigation(ResearchRun):
 
     async def _search_one(self, query: Query) -> Sequence[Hit] | SourceError:
         async def perform() -> Sequence[Hit]:
-            return await self._with_timeout(lambda: self.source.search(query), self.pace.search_seconds)
+            return await self.source.search(query, self.pace.search_seconds, self.budget.left().seconds)
 
         why = f"iteration {self.budget.iterations_run}: {query.aspect or 'the question'}"
         try:
@@ -162,7 +172,7 @@ class Investigation(ResearchRun):
 
     async def _fetch_one(self, hit: Hit) -> Document | SourceError:
         async def perform() -> Document:
-            return await self._with_timeout(lambda: self.source.fetch(hit), self.pace.fetch_seconds)
+            return await self.source.fetch(hit, self.pace.fetch_seconds, self.budget.left().seconds)
 
         why = f"score {hit.score:.2f} in iteration {self.budget.iterations_run}"
         try:
@@ -195,12 +205,16 @@ class Investigation(ResearchRun):
         return queries, bool(queries or listed.unaffordable or reading.unread)
 
     def _choose_passages(self) -> ReadingList:
-        """Choose the best unread passages that fit this iteration's share of the tokens, or all tokens if none fits."""
+        """Choose the best unread passages that fit this iteration's share of the tokens, or all tokens if none fits.
+
+        The first reading happens in any case: if it is too expensive for the mind, the fallback reads for free.
+        """
         left = self.budget.left()
         share = left.tokens if left.iterations == 0 else round(left.tokens * self.pace.share_of_tokens)
         chosen = reading_list(self.index, share)
-        if not chosen.passages and chosen.unaffordable:
-            chosen = reading_list(self.index, left.tokens)
+        for tokens in (left.tokens, 0 if self.notebook.read else self.limits.token_budget):
+            if not chosen.passages and chosen.unaffordable:
+                chosen = reading_list(self.index, tokens)
         return chosen
 
     async def _conclude(self) -> Draft:
@@ -209,22 +223,11 @@ class Investigation(ResearchRun):
 
     def _finish(self, draft: Draft) -> ResearchResult:
         for error in self.mind_calls.failures:
-            self._add_failure("model", error)
+            self._add_failure(MODEL_TOPIC, error)
         checked = self._ground(draft)
-        notices = self.record.note("notices", "", "skipped content", {"result": list(self.source.notices())})
+        notices = self.record.note("notices", "", "skipped content", {"result": self.source.notices()})
         left_out = _NOTICES.validate_python(notices.fields["result"])
         return self._build_result(draft, checked, self.failures, left_out)
-
-    async def _with_timeout(self, perform: Callable[[], Awaitable[T]], seconds: float) -> T:
-        """Run a search or fetch within its own time limit and the time left for the run."""
-        left = self.budget.left().seconds
-        try:
-            with anyio.fail_after(min(seconds, left)):
-                return await perform()
-        except TimeoutError as error:
-            if left <= seconds:
-                raise SourceError("the time limit of the run was reached", GapCategory.BUDGET_EXHAUSTED) from error
-            raise SourceError(f"no answer within {seconds:g} s") from error
 
     async def _run_all(self, tasks: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """Run all tasks concurrently. Returns the results in the order of the tasks."""
@@ -246,6 +249,13 @@ class Investigation(ResearchRun):
         new = [text for text in aspects if text and text not in already_sent][:QUERIES_PER_ROUND]
         domains, question = self.limits.domains, self.notebook.question
         return [Query(text, aspects[text], domains, self.request.depth, question) for text in new]
+
+    async def _report_warnings(self) -> None:
+        """Report the warnings of the source that were not reported yet."""
+        for warning in self.source.warnings():
+            if warning not in self.warnings:
+                self.warnings.add(warning)
+                await self._report(WARNING, warning)
 
     def _add_failure(self, topic: str, error: SourceError, locator: str | None = None) -> None:
         if error.category is GapCategory.BUDGET_EXHAUSTED:

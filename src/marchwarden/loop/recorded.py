@@ -11,9 +11,9 @@ import anyio
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchRequest, ResearchResult, depth_or_balanced
 from marchwarden.core.request import parse_request
-from marchwarden.errors import TraceHeld
+from marchwarden.errors import InvalidInput, TraceHeld
 from marchwarden.logs import log_event, timed, trace_context
-from marchwarden.protocols import Mind, ProgressSink, ignore_progress
+from marchwarden.protocols import WARNING, Mind, Progress, ProgressSink, ignore_progress
 from marchwarden.storage.record import RunHeader, RunRecord
 from marchwarden.storage.store import Store
 
@@ -105,12 +105,19 @@ class RecordedResearcher(ABC):
         request = header.request
 
         async def work() -> ResearchResult:
-            return record.finish(await self.investigate(request, record, progress))
+            early_failure = record.failure
+            await _warn_of(early_failure, record, progress)
+            result = record.finish(await self.investigate(request, record, progress))
+            await _warn_of("" if early_failure else record.failure, record, progress)
+            return result
 
         with trace_context(record.trace_id):
             log_event("run begins", researcher=header.researcher, model=header.model_id, question=request.question)
             try:
                 return await timed("run ends", work, _summary)
+            except InvalidInput:
+                record.discard()
+                raise
             finally:
                 record.close()
 
@@ -123,6 +130,12 @@ class RecordedResearcher(ABC):
                 except TraceHeld:
                     await anyio.sleep(_LOCK_POLL_SEC)
         raise TraceHeld(f"trace {trace_id} is still being written by another process")
+
+
+async def _warn_of(failure: str, record: RunRecord, progress: ProgressSink) -> None:
+    if failure:
+        warning = f"the trace cannot be written ({failure}); this run cannot be verified later"
+        await progress(Progress(record.trace_id, WARNING, warning))
 
 
 def _summary(result: ResearchResult) -> Mapping[str, object]:

@@ -12,6 +12,9 @@ from marchwarden.evidence.confidence import Rubric, recency
 from marchwarden.evidence.grounding import Grounded, highest_authority
 from marchwarden.evidence.leads import discover_in_links
 
+MODEL_TOPIC: Final = "model"
+"""Topic of the gaps that report failed calls of a model."""
+
 # Only the loop knows whether the budget ran out, and only grounding whether sources disagree.
 _NOT_DECIDED_BY_MINDS: Final = frozenset({GapCategory.BUDGET_EXHAUSTED, GapCategory.CONTRADICTORY_SOURCES})
 
@@ -23,6 +26,7 @@ class RunFacts:
     trace_id: str
     source: str
     model_id: str
+    requested_model_id: str
     began_on: date
     elapsed: float
     failures: tuple[Gap, ...]
@@ -51,6 +55,7 @@ def build_result(
             wall_time_sec=round(facts.elapsed, 3),
             budget_exhausted=budget.exhausted,
             model_id=facts.model_id,
+            requested_model_id=facts.requested_model_id if facts.requested_model_id != facts.model_id else None,
         ),
         trace_id=facts.trace_id,
     )

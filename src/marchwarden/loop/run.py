@@ -88,7 +88,8 @@ class ResearchRun(ABC):
         facts = RunFacts(
             trace_id=self.record.trace_id,
             source=self.source_name,
-            model_id=self.mind_calls.mind.model_id,
+            model_id=self.mind_calls.author,
+            requested_model_id=self.mind_calls.mind.model_id,
             began_on=self.record.began_on,
             elapsed=self.record.elapsed,
             failures=tuple(failures),

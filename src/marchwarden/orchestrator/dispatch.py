@@ -14,10 +14,11 @@ import anyio
 from marchwarden import contract
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ArchiveDamaged, InvalidInput, MarchwardenError, NoAnswer, ReplayDiverged
+from marchwarden.logs import log_unexpected
 from marchwarden.orchestrator.roster import Member
 from marchwarden.orchestrator.shared_budget import Grant, constraints_of
 from marchwarden.orchestrator.task_queue import Assignment
-from marchwarden.protocols import Progress, ProgressSink, Resumable, send_request
+from marchwarden.protocols import PREPARE, WARNING, Progress, ProgressSink, Resumable, send_request
 from marchwarden.storage.record import RunRecord
 
 CERTAIN: Final = 0.98
@@ -184,8 +185,14 @@ async def _send(sent: SentAssignment, request: ResearchRequest, relay: "_Progres
         return await send_request(researcher, request, trace_id, progress=relay)
     except InvalidInput as error:
         raise NoAnswer(f"it rejected the question: {error}", relay.tokens) from error
+    except ReplayDiverged:
+        raise
     except MarchwardenError as error:
         raise NoAnswer(str(error), relay.tokens) from error
+    except Exception as error:
+        # The boundary to researchers in this process. Those behind MCP raise only our own errors.
+        log_unexpected(sent.member.name, error)
+        raise NoAnswer(f"an unexpected error: {type(error).__name__}", relay.tokens) from error
 
 
 @dataclass
@@ -195,6 +202,7 @@ class _ProgressRelay:
     sent: SentAssignment
     record: RunRecord
     sink: ProgressSink
+    is_known: bool = False
     is_started: bool = False
 
     def assign_run(self) -> str:
@@ -207,8 +215,10 @@ class _ProgressRelay:
         return self.sent.grant.tokens if self.is_started else 0
 
     async def __call__(self, progress: Progress) -> None:
-        if not self.is_started:
-            self.is_started = True
+        # Preparing costs nothing.
+        self.is_started = self.is_started or progress.step not in {PREPARE, WARNING}
+        if not self.is_known:
+            self.is_known = True
             # A researcher that chooses its own run ids reports them with its progress.
             self.record.assign_run(self.sent.number, progress.trace_id)
         name = f"{self.sent.member.name} {progress.researcher}".strip()

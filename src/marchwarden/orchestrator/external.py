@@ -11,7 +11,6 @@ url = "https://research.example.org/mcp"
 token_env = "COLLEAGUE_TOKEN"
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from marchwarden.contract import Depth, ResearchConstraints, ResearchResult
+from marchwarden.core.config_file import parse_toml, read_config
 from marchwarden.errors import InvalidInput, MarchwardenError, ResearcherUnavailable
 from marchwarden.mcp.client import RemoteResearcher
 from marchwarden.orchestrator.roster import Member
@@ -89,18 +89,13 @@ class ExternalRegistry:
 
     @classmethod
     def load(cls, path: Path, environ: Mapping[str, str]) -> Self:
-        try:
-            listed = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return cls({}, environ)
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InvalidInput(f"{path.name} cannot be read: {error}") from error
+        listed = parse_toml(read_config(path) or "", str(path))
         try:
             return cls(_ENTRIES.validate_python(listed), environ)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise InvalidInput(f"{path.name}: {where}: {first['msg']}") from error
+            raise InvalidInput(f"{path}: {where}: {first['msg']}") from error
 
     def connect(self, name: str) -> RemoteResearcher:
         entry = self.entries.get(name)

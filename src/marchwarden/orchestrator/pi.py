@@ -15,7 +15,7 @@ from marchwarden.errors import ArchiveDamaged
 from marchwarden.evidence.conflicts import ConflictDetector
 from marchwarden.evidence.grounding import grounded
 from marchwarden.loop.recorded import RecordedResearcher
-from marchwarden.loop.result import factors
+from marchwarden.loop.result import MODEL_TOPIC, factors
 from marchwarden.loop.run import ResearchRun
 from marchwarden.orchestrator.comparison import conflicts, corroborated, merged
 from marchwarden.orchestrator.dispatch import (
@@ -251,7 +251,7 @@ class PiRun(ResearchRun):
         checked = self._ground(draft)
         findings = TeamFindings(self.outcomes, self.answers, self.cited)
         mind_failures = [
-            Gap(topic="model", category=error.category, detail=error.detail) for error in self.mind_calls.failures
+            Gap(topic=MODEL_TOPIC, category=error.category, detail=error.detail) for error in self.mind_calls.failures
         ]
         failures = (*mind_failures, *self.lost, *findings.failures(checked))
         return findings.extended(self._build_result(draft, checked, failures))

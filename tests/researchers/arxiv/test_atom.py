@@ -42,6 +42,12 @@ def test_an_entry_becomes_a_paper() -> None:
     assert b"<summary>" in paper.entry
 
 
+def test_invisible_characters_of_an_abstract_can_be_quoted() -> None:
+    entry = (ENTRY % "").replace("a bridge", "a bri\u00addge\u200b").replace("Ada Moor", "Ada\u2060 Moor")
+    (paper,) = atom.parse_feed(a_feed(entry)).papers
+    assert (paper.abstract, paper.authors[0]) == ("We show a bri\u00addge\u200b.", "Ada\u2060 Moor")
+
+
 @pytest.mark.parametrize("doi, authority", [("10.48550/arXiv.2104.1", Authority.MEDIUM), ("10.5555/x", Authority.HIGH)])
 def test_arxivs_own_doi_does_not_raise_authority(doi: str, authority: Authority) -> None:
     (paper,) = atom.parse_feed(a_feed(ENTRY % f"<arxiv:doi>{doi}</arxiv:doi>")).papers

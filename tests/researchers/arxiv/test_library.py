@@ -1,6 +1,9 @@
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,25 @@ def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "library.sqlite").write_bytes(b"not a database, not at all" * 100)
     with pytest.raises(StorageError, match="cannot be used"):
         Library(tmp_path).papers()
+
+
+@pytest.mark.parametrize(("column", "value"), [("added", "yesterday"), ("paper", "{}"), ("text_hash", b"\xff")])
+def test_a_damaged_row_is_reported(tmp_path: Path, column: str, value: object) -> None:
+    library = Library(tmp_path)
+    library.add(a_paper(), a_document())
+    with closing(sqlite3.connect(tmp_path / "library.sqlite")) as database, database:
+        database.execute(f"UPDATE papers SET {column} = ?", (value,))
+    for read in (library.papers, partial(library.find, a_paper().id), partial(library.document, a_paper().id)):
+        with pytest.raises(StorageError, match="cannot be used"):
+            read()
+
+
+def test_a_paper_with_damaged_metadata_is_not_returned(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    library.add(a_paper(), a_document())
+    with closing(sqlite3.connect(tmp_path / "library.sqlite")) as database, database:
+        database.execute("UPDATE papers SET document = '{\"locator\": 1}'")
+    assert library.document(a_paper().id) is None
 
 
 def test_adding_a_paper_is_atomic_under_sigkill(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -125,8 +126,22 @@ async def test_the_pause_a_service_asks_for_is_capped(tmp_path: Path) -> None:
             pass
 
 
-async def test_no_request_is_made_if_the_file_cannot_be_written(tmp_path: Path) -> None:
+async def test_an_unwritable_home_is_replaced_by_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SourceError, match="cannot be opened"):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    clock = Clock()
+    async with RateLimiter(tmp_path / "file" / "turn", 60.0, clock=clock).acquire():
+        pass
+    with anyio.fail_after(5), pytest.raises(SourceError, match="no free slot in time"):
+        async with RateLimiter(tmp_path / "file" / "turn", 60.0, clock=clock).acquire():
+            pass
+
+
+async def test_no_request_is_made_if_no_file_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    with pytest.raises(SourceError, match="cannot be opened: Not a directory"):
         async with RateLimiter(tmp_path / "file" / "turn", 0.0).acquire():
             pass

@@ -19,6 +19,7 @@ def test_the_journal_version_comes_first_and_the_paper_itself_is_left_out() -> N
         Link("#S1"),
         Link("https://arxiv.org/pdf/2011.04242v1", "Scour"),
         Link("https://senn.example/data.csv", "data"),
+        Link("https://senn.example/data.csv?access_token=x", "data"),
     )
     text = (
         "[1] doi:10.5555/senn.2009.17. [2] (https://doi.org/10.1016/0022-2836(70)90057-4) [3] arXiv:math.GT/0309136v1."

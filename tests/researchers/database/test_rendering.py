@@ -52,6 +52,11 @@ def test_document_has_a_line_and_a_locator_for_each_row():
     assert document.authority is Authority.HIGH
 
 
+def test_invisible_characters_of_a_cell_can_be_quoted():
+    rows = ResultRows(("na\u200bme",), (("Zwi\u00adcky\ufe0f",),))
+    assert answer_sentence(DatabaseQuery("SELECT 1", "the na\u200bme"), rows) == "The na\u200bme is Zwi\u00adcky\ufe0f."
+
+
 def test_content_holds_query_rows_and_time():
     content = json.loads(render_document(SHOP, QUERY, ROWS, TAKEN_AT).content)
     assert content["query"] == QUERY.sql

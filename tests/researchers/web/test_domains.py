@@ -41,6 +41,12 @@ def test_nothing_else_passes_the_filter(address: str) -> None:
     assert not is_admitted(address, (".gov", "nasa.gov"))
 
 
+def test_an_internationalised_name_is_admitted_in_both_spellings() -> None:
+    for address in ("https://www.münchen.de/", "https://www.xn--mnchen-3ya.de/"):
+        assert is_admitted(address, ("münchen.de",))
+        assert is_admitted(address, ("xn--mnchen-3ya.de",))
+
+
 def test_an_invalid_filter_admits_nothing_and_an_empty_one_everything() -> None:
     assert not is_admitted("https://example.org/", ("https://", "*"))
     assert is_admitted("https://example.org/", ())

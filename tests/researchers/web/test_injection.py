@@ -21,7 +21,7 @@ from marchwarden.storage.store import Store
 from tests.researchers.web.investigating import ANSWER, QUESTION, an_investigator
 from tests.world.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 CORPUS: Final = "MARCHWARDEN_INJECTION_CORPUS"
 IN_ONE_PAGE: Final = 12

@@ -26,6 +26,7 @@ from marchwarden.researchers.web.urls import canonical, identity
         ("https://example.org/a/b/..", "https://example.org/a/"),
         ("  https://example.org/a  ", "https://example.org/a"),
         ("http://[::1]:8080/a", "http://[::1]:8080/a"),
+        ("https://example.org/a\u200bb?c=\u00adé\ufe0f", "https://example.org/a%E2%80%8Bb?c=%C2%ADé%EF%B8%8F"),
     ],
 )
 def test_addresses_of_a_page_have_one_canonical_form(written: str, spelled: str) -> None:
@@ -43,7 +44,11 @@ def test_addresses_of_a_page_have_one_canonical_form(written: str, spelled: str)
         "http://",
         "http://user:secret@example.org/",
         "http://user@example.org/",
+        "http://exa\u200bmple.org/",
+        "http://%65xample.org/",
         "http://[::1",
+        "http://[v1.[v1.x]/",
+        "http://[v1.x]/",
         "http://example.org:port/",
         "http://example.org/a\r\nX-Injected: 1",
         "http://example.org/a b",

@@ -17,8 +17,9 @@ from marchwarden.researchers.arxiv.models import Endpoints, library_folder
 from marchwarden.researchers.arxiv.rate_limit import RateLimiter
 from marchwarden.researchers.arxiv.spec import ALLOWED_HOSTS, SPEC
 from marchwarden.researchers.arxiv.tools import ArxivSource
-from marchwarden.settings import HOME
+from marchwarden.settings import home_folder
 from marchwarden.storage.store import Store
+from marchwarden.text.secrets import ConfiguredKeys
 
 MAX_PAPER_BYTES: Final = 30 << 20
 READING_SECONDS: Final = 8.0
@@ -38,7 +39,7 @@ class ArxivResearcher(Investigator):
         library_dir: str | Path | None = None,
         gate: RequestGate | None = None,
     ) -> None:
-        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
+        store = Store.at(trace_dir or home_folder({}) / "traces", environ)
         source = arxiv_source(environ, store, library_dir, gate=gate)
         fallback = ExtractiveMind()
         super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
@@ -60,6 +61,7 @@ def arxiv_source(
         host_delay=endpoints.seconds,
         max_body_bytes=MAX_PAPER_BYTES,
         allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")),
+        keys=ConfiguredKeys.from_environ(environ),
     )
     fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive))
     pages_limiter = RateLimiter(_limiter_file(folder, endpoints.pages_host), endpoints.seconds, gate=gate)

@@ -11,7 +11,7 @@ from marchwarden.contract import GapCategory
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, quotable_line
 
 MOST_AUTHORS: Final = 500
 LONGEST_TITLE: Final = 500
@@ -82,18 +82,18 @@ def _parse_paper(entry: etree._Element) -> Paper | None:
         updated = date.fromisoformat(_text(entry, f"{_ATOM}updated")[:10])
     except (InvalidInput, ValueError):
         return None
-    comment = one_line(_text(entry, f"{_ARXIV}comment"), 1_000)
-    abstract = one_line(_text(entry, f"{_ATOM}summary"), LONGEST_ABSTRACT)
+    comment = quotable_line(_text(entry, f"{_ARXIV}comment"), 1_000)
+    abstract = quotable_line(_text(entry, f"{_ATOM}summary"), LONGEST_ABSTRACT)
     return Paper(
         id=name if name.version else ArxivId(name.number, 1),
-        title=one_line(_text(entry, f"{_ATOM}title"), LONGEST_TITLE) or str(name),
+        title=quotable_line(_text(entry, f"{_ATOM}title"), LONGEST_TITLE) or str(name),
         authors=_authors(entry),
         abstract=abstract,
         submitted=submitted,
         updated=updated,
         categories=tuple(one_line(str(each.get("term", "")), 50) for each in entry.findall(f"{_ATOM}category")),
         comment=comment,
-        journal=one_line(_text(entry, f"{_ARXIV}journal_ref")),
+        journal=quotable_line(_text(entry, f"{_ARXIV}journal_ref")),
         doi=_parse_doi(entry),
         withdrawn=is_withdrawn(comment, abstract),
         entry=etree.tostring(entry, encoding="utf-8", with_tail=False),
@@ -101,7 +101,7 @@ def _parse_paper(entry: etree._Element) -> Paper | None:
 
 
 def _authors(entry: etree._Element) -> tuple[str, ...]:
-    names = (one_line(_text(each, f"{_ATOM}name"), 200) for each in entry.findall(f"{_ATOM}author")[:MOST_AUTHORS])
+    names = (quotable_line(_text(each, f"{_ATOM}name"), 200) for each in entry.findall(f"{_ATOM}author")[:MOST_AUTHORS])
     return tuple(name for name in names if name)
 
 

@@ -9,12 +9,13 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Json, TypeAdapter, ValidationError
 
 from marchwarden.core.notebook import Document
 from marchwarden.core.passages import split
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import ArchiveDamaged, StorageError
 from marchwarden.researchers.arxiv.identifiers import ArxivId
 from marchwarden.researchers.arxiv.models import Paper
@@ -104,7 +105,7 @@ class Library:
         """Return all papers, most recently added first."""
         with self._transaction() as database:
             rows = database.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY added DESC, number").fetchall()  # noqa: S608 - our own columns
-        return [_parse_row(row) for row in rows]
+            return [_parse_row(row) for row in rows]
 
     def find(self, name: ArxivId) -> LibraryPaper | None:
         """Return the paper with this id. An id with a version matches only that version."""
@@ -124,8 +125,8 @@ class Library:
                 "content": self._archive.load(saved.content_hash),
                 "text": self._archive.load(saved.text_hash).decode(),
             }
-            return _DOCUMENT.validate_python({**_document_fields(row[0]), **bodies})
-        except ArchiveDamaged:
+            return _DOCUMENT.validate_python({**_FIELDS.validate_json(row[0]), **bodies})
+        except (ArchiveDamaged, ValidationError, UnicodeDecodeError):
             return None
 
     def search(self, words: Sequence[str]) -> Sequence[LibraryHit]:
@@ -154,7 +155,7 @@ class Library:
         path = self.folder / _NAME
         try:
             if create:
-                self.folder.mkdir(parents=True, exist_ok=True)
+                create_folder(self.folder)
             place = str(path) if create or path.is_file() else ":memory:"
             with closing(sqlite3.connect(place, timeout=_WAIT_SECONDS)) as database, database:
                 for statement in _SCHEMA:
@@ -172,14 +173,24 @@ def _find_row(database: sqlite3.Connection, name: ArxivId) -> LibraryPaper | Non
     return _parse_row(row) if row else None
 
 
-def _parse_row(row: tuple[str, str, str, str, str]) -> LibraryPaper:
-    paper, added, document, content_hash, text_hash = row
-    media_type = str(_document_fields(document).get("media_type", ""))
-    return LibraryPaper(_PAPER.validate_json(paper), datetime.fromisoformat(added), media_type, content_hash, text_hash)
+class _StoredPaper(NamedTuple):
+    """The columns of a paper in the database, in their order."""
+
+    paper: Json[Paper]
+    added: datetime
+    document: Json[dict[str, object]]
+    content_hash: str
+    text_hash: str
 
 
-def _document_fields(document: str) -> dict[str, object]:
-    return _FIELDS.validate_json(document)
+_ROW: Final = TypeAdapter(_StoredPaper)
+
+
+def _parse_row(row: object) -> LibraryPaper:
+    """Parse a row. Raises `ValidationError` if something else changed it."""
+    stored = _ROW.validate_python(row)
+    media_type = str(stored.document.get("media_type", ""))
+    return LibraryPaper(stored.paper, stored.added, media_type, stored.content_hash, stored.text_hash)
 
 
 def _now() -> str:

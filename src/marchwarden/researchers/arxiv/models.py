@@ -10,7 +10,7 @@ from marchwarden.contract import Authority
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching.urls import Url, parse_url
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
-from marchwarden.settings import HOME
+from marchwarden.settings import home_folder
 
 SOURCE: Final = "arxiv"
 API_URL: Final = "MARCHWARDEN_ARXIV_URL"
@@ -96,7 +96,7 @@ class Endpoints:
 
 def library_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the library and of the rate limiter's files."""
-    return Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser() / "arxiv"
+    return home_folder(environ) / "arxiv"
 
 
 def _configured_url(text: str, variable: str) -> Url:

@@ -4,23 +4,27 @@ A file lock serializes the processes and is released when its process dies. The 
 request.
 """
 
+import errno
 import fcntl
 import os
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import anyio
 
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import SourceError
 from marchwarden.fetching import OpenGate, RequestGate
 
 LONGEST_PAUSE: Final = 120.0
 """Longest pause a service may ask for. A longer wait in the file dates from before the last reboot."""
 _POLL_SECONDS: Final = 0.05
+_TIME_BYTES: Final = 21
 SERVICE: Final = "arxiv"
 
 
@@ -74,10 +78,12 @@ class RateLimiter:
                 os.close(descriptor)
 
     def _open_file(self) -> int:
+        """Open the file, or one of this user in the temporary folder if the home folder is full or read-only."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return _open_writable(self._path)
         except OSError as error:
+            with suppress(OSError):
+                return _open_temporary(self._path.name)
             detail = "arXiv was not queried, because the rate limiter's file cannot be opened"
             raise SourceError(f"{detail}: {error.strerror}") from error
 
@@ -103,6 +109,27 @@ class RateLimiter:
             os.pwrite(descriptor, f"{self._clock() + slot.pause:020.6f}\n".encode(), 0)
         except OSError as error:
             raise SourceError(f"the rate limiter's file for arXiv cannot be written: {error.strerror}") from error
+
+
+def _open_writable(path: Path, flags: int = 0) -> int:
+    """Open or create a file. Raises `OSError` if there is no space to write the time."""
+    create_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, _TIME_BYTES)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _open_temporary(name: str) -> int:
+    """Open a file in the temporary folder. It is not used if another user has created it."""
+    descriptor = _open_writable(Path(tempfile.gettempdir(), f"marchwarden-{os.getuid()}-{name}"), os.O_NOFOLLOW)
+    if os.fstat(descriptor).st_uid != os.getuid():
+        os.close(descriptor)
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+    return descriptor
 
 
 def _read_next_time(descriptor: int) -> float:

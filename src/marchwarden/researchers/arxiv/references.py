@@ -8,6 +8,7 @@ from marchwarden.core.notebook import Link
 from marchwarden.researchers.arxiv.identifiers import ADDRESS, ArxivId
 from marchwarden.researchers.arxiv.models import Paper
 from marchwarden.text.identifiers import ARXIV_PAGE, DOI_PREFIX
+from marchwarden.text.secrets import has_credentials
 
 MOST_LINKS: Final = 100
 # Keeps the case. Trailing punctuation is stripped later: in running text it belongs to the sentence.
@@ -35,7 +36,7 @@ def _from_links(links: Iterable[Link]) -> Iterator[Link]:
     for link in links:
         if "arxiv.org/" in link.url.casefold():
             yield from (Link(name.latest.locator, link.text) for name in ArxivId.find_all(link.url))
-        elif _PAGE.match(link.url):
+        elif _PAGE.match(link.url) and not has_credentials(link.url):
             yield link
 
 

@@ -12,7 +12,7 @@ from marchwarden.protocols import Mind
 from marchwarden.researchers.database.location import Database
 from marchwarden.researchers.database.spec import SPEC
 from marchwarden.researchers.database.tools import DatabaseSource
-from marchwarden.settings import HOME
+from marchwarden.settings import home_folder
 from marchwarden.storage.store import Store
 
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
@@ -33,7 +33,7 @@ class DatabaseResearcher(Investigator):
         trace_dir: str | Path | Store | None = None,
     ) -> None:
         database = url_or_path if isinstance(url_or_path, Database) else Database.at(url_or_path, environ)
-        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
+        store = Store.at(trace_dir or home_folder({}) / "traces", environ)
         fallback = ExtractiveMind()
         super().__init__(DatabaseSource(database), mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
 

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 from marchwarden.errors import InvalidInput
 from marchwarden.researchers.database.allowed_sql import SQLGLOT_DIALECTS
 from marchwarden.researchers.database.jobs import Engine, Target
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, quotable_line
 
 PASSWORD: Final = "PGPASSWORD"  # noqa: S105 - the variable's name
 USER: Final = "PGUSER"
@@ -77,7 +77,7 @@ class Database:
         parameters = dict(parse_qsl(query))
         if address != self.shown or not parameters.get("query"):
             return None
-        return DatabaseQuery(parameters["query"], one_line(parameters.get("reading", "")))
+        return DatabaseQuery(parameters["query"], quotable_line(parameters.get("reading", "")))
 
     @classmethod
     def _from_file(cls, path: str, scheme: str = "") -> Self:

@@ -14,7 +14,7 @@ from marchwarden.contract import Authority
 from marchwarden.core.notebook import Document, Mark
 from marchwarden.researchers.database.jobs import CellValue, ResultRows
 from marchwarden.researchers.database.location import Database, DatabaseQuery
-from marchwarden.text.sanitize import one_line, pluralize
+from marchwarden.text.sanitize import pluralize, quotable_line
 
 MAX_CELL_LENGTH: Final = 200
 MAX_READING_LENGTH: Final = 240
@@ -52,7 +52,7 @@ def render_document(database: Database, query: DatabaseQuery, result: ResultRows
 
 
 def document_title(database: Database, query: DatabaseQuery) -> str:
-    return f"{one_line(database.name, 80)}: {_describe(query)}"
+    return f"{quotable_line(database.name, 80)}: {_describe(query)}"
 
 
 def row_hash(result: ResultRows) -> str:
@@ -80,12 +80,12 @@ def answer_sentence(query: DatabaseQuery, result: ResultRows) -> str:
 
 
 def _describe(query: DatabaseQuery) -> str:
-    return one_line(query.reading or f"the result of {query.sql}", MAX_READING_LENGTH)
+    return quotable_line(query.reading or f"the result of {query.sql}", MAX_READING_LENGTH)
 
 
 def _format_row(columns: Sequence[str], row: Sequence[CellValue]) -> str:
     cells = zip(columns, row, strict=True)
-    return "; ".join(f"{one_line(column, MAX_CELL_LENGTH)}: {_format_value(value)}" for column, value in cells)
+    return "; ".join(f"{quotable_line(column, MAX_CELL_LENGTH)}: {_format_value(value)}" for column, value in cells)
 
 
 def _format_value(value: CellValue) -> str:
@@ -97,7 +97,7 @@ def _format_value(value: CellValue) -> str:
         case float():
             return repr(round(value, _MAX_DECIMALS))
         case _:
-            return one_line(str(value), MAX_CELL_LENGTH) or "empty"
+            return quotable_line(str(value), MAX_CELL_LENGTH) or "empty"
 
 
 def _line_starts(lines: Sequence[str]) -> list[int]:

@@ -44,10 +44,11 @@ def _inputs_from_trace(description: SourceDescription) -> Inputs:
 
 def _recheck_source(description: SourceDescription, context: BuildContext) -> "Source":
     from marchwarden.contract import GapCategory
+    from marchwarden.core.paths import describe_missing
     from marchwarden.errors import SourceError
 
     match description.get("database"):
-        case str(address) if "://" not in address and not Path(address).exists():
+        case str(address) if "://" not in address and describe_missing(Path(address)):
             raise SourceError(f"{description.get('shown')} no longer exists", GapCategory.SOURCE_NOT_FOUND)
     return _from_trace(description, context).source
 

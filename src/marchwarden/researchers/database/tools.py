@@ -21,7 +21,7 @@ from marchwarden.researchers.database.nl2sql import QuestionParser
 from marchwarden.researchers.database.rendering import document_title, render_document
 from marchwarden.researchers.database.runner import JobRunner, QueryFailed
 from marchwarden.researchers.database.schema_text import describe_schema
-from marchwarden.text.sanitize import one_line
+from marchwarden.text.sanitize import one_line, quotable_line
 
 SCHEMA_MAX_AGE_SECONDS: Final = 60.0
 """How long a schema is reused. New tables are rare, and sampling large tables takes a while."""
@@ -117,7 +117,7 @@ class DatabaseSource:
             raise error.for_database(one_line(self._database.name, 80)) from error
 
     def _hit(self, sql: str, reading: str = "", question: str = "") -> Hit:
-        query = DatabaseQuery(sql, one_line(reading))
+        query = DatabaseQuery(sql, quotable_line(reading))
         title = document_title(self._database, query)
         return Hit(self._database.locator(query), one_line(f"{title} ({question})" if question else title))
 

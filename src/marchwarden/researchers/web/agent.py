@@ -13,8 +13,9 @@ from marchwarden.protocols import Mind
 from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.spec import ALLOWED_HOSTS, SPEC
 from marchwarden.researchers.web.tools import WebSource
-from marchwarden.settings import HOME
+from marchwarden.settings import home_folder
 from marchwarden.storage.store import Store
+from marchwarden.text.secrets import ConfiguredKeys
 
 STARTING_SECONDS: Final = 10.0
 READING_SECONDS: Final = 8.0
@@ -33,8 +34,10 @@ class WebResearcher(Investigator):
         trace_dir: str | Path | Store | None = None,
         gate: RequestGate | None = None,
     ) -> None:
-        store = Store.at(trace_dir or Path.home() / HOME / "traces", environ)
-        settings = FetchSettings(allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")))
+        store = Store.at(trace_dir or home_folder({}) / "traces", environ)
+        settings = FetchSettings(
+            allowed=AllowedHosts.parse(environ.get(ALLOWED_HOSTS, "")), keys=ConfiguredKeys.from_environ(environ)
+        )
         fetcher = Fetcher(settings, FolderPageCache(store.folder / "pages", store.archive))
         source = WebSource(
             select_provider(environ, ApiClient(gate=gate)),

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from marchwarden.contract import Authority
+from marchwarden.text.domains import normalize_domain, to_ascii
 
 _NATIONAL: Final = re.compile(r"\.(?:ac|co|com|edu|gob|gouv|gov|govt|go|mil|ne|net|nhs|or|org|sch)\.[a-z]{2}$")
 _OFFICIAL: Final = re.compile(
@@ -50,17 +51,11 @@ def is_admitted(address: str, domains: Iterable[str]) -> bool:
     """Tell whether a filter admits this address. `.gov` admits a suffix, `nasa.gov` a domain and its subdomains."""
     wanted = [normalize_domain(domain) for domain in domains]
     parts = urlsplit(address)
-    host = (parts.hostname or "").rstrip(".")
+    host = to_ascii((parts.hostname or "").rstrip("."))
     # An entry without a domain admits nothing: a malformed filter must not admit everything.
     return not wanted or any(
         domain in (host, parts.netloc) or host.endswith(f".{domain.removeprefix('.')}") for domain in wanted if domain
     )
-
-
-def normalize_domain(domain: str) -> str:
-    """Normalize a domain as people write it: `https://nasa.gov/` to `nasa.gov`, `*.gov` to `.gov`."""
-    domain = domain.strip().lower().rpartition("://")[2].partition("/")[0]
-    return domain.removeprefix("*").rstrip(".")
 
 
 def authority_of(address: str) -> Authority:

@@ -20,6 +20,7 @@ from marchwarden.researchers.web.models import Provider
 from marchwarden.researchers.web.urls import canonical, identity
 from marchwarden.researchers.web.walls import refuse_wall
 from marchwarden.text.sanitize import one_line
+from marchwarden.text.secrets import has_credentials
 
 
 class WebSource:
@@ -29,6 +30,7 @@ class WebSource:
         self._provider = provider
         self._fetcher = fetcher
         self._extractor = extractor
+        self._notices: dict[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -39,6 +41,7 @@ class WebSource:
         return {"provider": self._provider.name, **self._provider.settings}
 
     async def ready(self, report: StatusCallback) -> None:
+        self._notices.clear()
         await report(f"Searching the web with {self._provider.name}")
         await to_thread.run_sync(self._extractor.warm)
 
@@ -46,8 +49,12 @@ class WebSource:
         return ""
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """Return the admitted pages without duplicates. Further pages of the same site are ranked lower."""
-        return rank_hits(await self._provider.find(query), query)
+        """Return the admitted pages without duplicates. Further pages of the same site are ranked lower.
+
+        Results with secrets are left out, and a notice says so.
+        """
+        found = await self._provider.find(query)
+        return rank_hits([hit for hit in found if not self._has_secret(hit)], query)
 
     async def fetch(self, hit: Hit) -> Document:
         """Fetch the page of a hit as a document. Raise `SourceError` for a login page, a paywall or the like."""
@@ -58,14 +65,32 @@ class WebSource:
         refuse_wall(extracted)
         return _document(page, extracted, hit)
 
+    def _has_secret(self, hit: Hit) -> bool:
+        """Whether a search result contains one of the user's keys or somebody's credentials."""
+        if self._fetcher.settings.keys.found_in(hit.locator, hit.title):
+            self._notices["keys"] = "search results that contain one of your API keys were left out: replace this key"
+            return True
+        if has_credentials(hit.locator):
+            self._notices["credentials"] = "search results were left out, because their addresses contain credentials"
+            return True
+        return False
+
+    def _refuse_keys(self, page: Extracted) -> None:
+        """Raise `SourceError` if the page contains one of the user's keys, so that it is never quoted or recorded."""
+        links = (text for link in page.links for text in (link.url, link.text))
+        if self._fetcher.settings.keys.found_in(page.title, page.author, page.text, *links):
+            raise SourceError("not quoted: the page contains one of the configured API keys")
+
     def _extract(self, page: Page, title: str) -> Extracted:
         try:
-            return self._extractor.extract(to_utf8(page), file_name_for(page, title))
+            extracted = self._extractor.extract(to_utf8(page), file_name_for(page, title))
         except Unreadable as error:
             raise SourceError(f"could not be read: {error.detail}", error.category) from error
+        self._refuse_keys(extracted)
+        return extracted
 
     def notices(self) -> Sequence[str]:
-        return (self._provider.notice,) if self._provider.notice else ()
+        return tuple(filter(None, (self._provider.notice, *self._notices.values())))
 
     def close(self) -> None:
         """Stop the extractor's processes. They start again on the next use."""
@@ -82,12 +107,14 @@ def _refuse_filtered_redirect(page: Page, hit: Hit) -> None:
 def _document(page: Page, extracted: Extracted, hit: Hit) -> Document:
     if not extracted.text.strip():
         raise SourceError("the page contains no text", GapCategory.SOURCE_NOT_FOUND)
-    locator = canonical(page.url) or page.url
+    address = canonical(page.url) or page.url
+    # A signed address expires. The one that redirected to it leads every reader to the page.
+    locator = hit.locator if has_credentials(address) else address
     return replace(
         extracted.to_document("web", locator, page.content),
         published=extracted.published or hit.published,
         authority=authority_of(locator),
-        links=absolute_links(extracted.links, locator),
+        links=absolute_links(extracted.links, address),
     )
 
 
@@ -124,11 +151,11 @@ MOST_LINKS: Final = 100
 
 
 def absolute_links(links: Iterable[Link], page: str) -> tuple[Link, ...]:
-    """Return a page's links as canonical absolute addresses, without duplicates or links to the page itself."""
+    """Return a page's links as canonical absolute addresses, without duplicates, credentials or the page itself."""
     found: dict[str, Link] = {}
     for link in links:
         address = _join_url(page, link.url)
-        if address is not None and identity(address) != identity(page):
+        if address is not None and identity(address) != identity(page) and not has_credentials(address):
             found.setdefault(identity(address), Link(address, link.text))
     return tuple(found.values())[:MOST_LINKS]
 

@@ -2,10 +2,11 @@
 
 import posixpath
 import re
+from ipaddress import AddressValueError, IPv6Address
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
-from marchwarden.text.sanitize import printable
+from marchwarden.text.sanitize import printable, visible
 
 LONGEST_ADDRESS: Final = 2_000
 
@@ -24,9 +25,9 @@ def canonical(address: str) -> str | None:
     """Remove what does not change the page: fragment, tracking parameters, default port, case of the host.
 
     Return None if the address is not a web page or contains a user name. A trailing slash and `www.` are kept, because
-    some servers distinguish them.
+    some servers distinguish them. Invisible characters are percent-encoded, so that the address is shown in full.
     """
-    address = address.strip()
+    address = _encode_invisible(address.strip())
     if len(address) > LONGEST_ADDRESS or _UNSAFE.search(address) or printable(address) != address:
         return None
     try:
@@ -47,9 +48,22 @@ def identity(address: str) -> str:
     return address.split("://", 1)[-1].rstrip("/")
 
 
+def _encode_invisible(address: str) -> str:
+    """Percent-encode characters that are not shown, except those that `printable` refuses."""
+    if printable(address) != address or visible(address) == address:
+        return address
+    return "".join(each if visible(each) == each else quote(each) for each in address)
+
+
 def _host(parts: SplitResult) -> str:
+    """Return the host in lower case, or an empty string if it is encoded or has brackets without an IPv6 address."""
     host = (parts.hostname or "").rstrip(".")
-    return f"[{host}]" if ":" in host else host
+    if "[" not in parts.netloc:
+        return "" if "%" in host else host
+    try:
+        return f"[{IPv6Address(host)}]"
+    except AddressValueError:
+        return ""
 
 
 def _path(path: str) -> str:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from datetime import date
-from email.utils import parsedate_to_datetime
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -12,6 +11,7 @@ from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.fetching import ApiResponse
+from marchwarden.fetching.connection import parse_http_date
 from marchwarden.researchers.web.urls import canonical
 from marchwarden.text.sanitize import one_line
 
@@ -50,10 +50,8 @@ def _parse_date(value: object) -> date | None:
         return date.fromisoformat(value[:10])
     except ValueError:
         pass
-    try:
-        return parsedate_to_datetime(value).date()
-    except (ValueError, OverflowError):
-        return None
+    moment = parse_http_date(value)
+    return moment.date() if moment else None
 
 
 Lenient = Annotated[Item | None, WrapValidator(_none_if_invalid)]

@@ -6,7 +6,6 @@ from typing import Final
 
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.researchers.web.domains import normalize_domain
 from marchwarden.researchers.web.models import TimeRange, hits_wanted, time_range_of
 from marchwarden.researchers.web.providers.responses import (
     Day,
@@ -17,6 +16,7 @@ from marchwarden.researchers.web.providers.responses import (
     base_url,
     parse_response,
 )
+from marchwarden.text.domains import normalize_domain
 
 ADDRESS: Final = "MARCHWARDEN_SEARXNG_URL"
 

@@ -7,7 +7,6 @@ from typing import Final
 from marchwarden.contract import Depth
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.fetching import ApiClient
-from marchwarden.researchers.web.domains import normalize_domain
 from marchwarden.researchers.web.models import TimeRange, hits_wanted, time_range_of
 from marchwarden.researchers.web.providers.responses import (
     Day,
@@ -18,6 +17,7 @@ from marchwarden.researchers.web.providers.responses import (
     base_url,
     parse_response,
 )
+from marchwarden.text.domains import normalize_domain
 
 KEY: Final = "TAVILY_API_KEY"
 ADDRESS: Final = "TAVILY_BASE_URL"
