@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -12,6 +12,7 @@ from marchwarden.core.inputs import Inputs
 if TYPE_CHECKING:
     from marchwarden.mcp.serve import ServeOptions
     from marchwarden.researchers.spec import InputOption, ResearcherSpec
+    from marchwarden.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -32,7 +33,8 @@ def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else ""
     spec = researcher_spec(kind)
     if spec is None:
-        sys.exit(f"usage: python -m marchwarden.researchers {{{','.join(researcher_specs())}}} [OPTIONS]")
+        click.echo(f"usage: python -m marchwarden.researchers {{{','.join(researcher_specs())}}} [OPTIONS]", err=True)
+        sys.exit(2)
     serve_command(spec).main(sys.argv[2:], prog_name=f"python -m marchwarden.researchers {kind}")
 
 
@@ -44,16 +46,26 @@ def serve_options(command: Command) -> Command:
 
 
 def serve_command(spec: "ResearcherSpec") -> click.Command:
-    """Return the command that serves researchers of this kind."""
+    """Return the command that serves researchers of this kind.
+
+    As part of the command line, it uses the settings of the context and checks the store. Alone, as a child process, it
+    reads the environment.
+    """
 
     def run(**parameters: Any) -> None:
         # Imported on demand: the MCP library takes a second to load.
         from marchwarden.errors import InvalidInput
         from marchwarden.mcp.serve import ServeOptions
+        from marchwarden.settings import Settings
 
         inputs = Inputs.of({option.name: _values(parameters.pop(_parameter(option))) for option in spec.inputs})
+        settings = click.get_current_context().obj
         try:
-            serve_researcher(spec, inputs, ServeOptions(**parameters), os.environ)
+            if settings is None:
+                settings = Settings.from_environ(os.environ)
+            else:
+                check_store(settings)
+            serve_researcher(spec, inputs, ServeOptions(**parameters), settings)
         except InvalidInput as error:
             raise click.UsageError(str(error)) from error
 
@@ -62,18 +74,27 @@ def serve_command(spec: "ResearcherSpec") -> click.Command:
     return command
 
 
-def serve_researcher(
-    spec: "ResearcherSpec", inputs: Inputs, options: "ServeOptions", environ: Mapping[str, str]
-) -> None:
+def check_store(settings: "Settings") -> None:
+    """Check that runs can be stored before serving.
+
+    Raises `InvalidInput` if the user chose a place that is not writable. For the default place, prints a warning.
+    """
+    from marchwarden.storage.store import Store
+
+    store = Store.to_write(settings)
+    if reason := store.write_failure():
+        warning = f"runs cannot be written to {store.place} ({reason}); they are answered, but cannot be verified later"
+        click.echo(f"marchwarden: warning: {warning}", err=True)
+
+
+def serve_researcher(spec: "ResearcherSpec", inputs: Inputs, options: "ServeOptions", settings: "Settings") -> None:
     """Build a researcher and serve it until the client disconnects or the process is stopped."""
     from marchwarden.logs.setup import set_up
     from marchwarden.mcp.serve import serve
     from marchwarden.minds.select import select_mind
     from marchwarden.researchers.spec import BuildContext
-    from marchwarden.settings import Settings
     from marchwarden.storage.store import Store
 
-    settings = Settings.from_environ(environ)
     set_up(settings.environ)
     store, mind = Store.at(settings.trace_dir, settings.environ), select_mind(None, settings.environ)
     researcher = spec.build(inputs, BuildContext(settings, store, mind))

@@ -16,10 +16,13 @@ from marchwarden.core.passages import split
 from marchwarden.errors import StorageError
 from marchwarden.extraction import extract
 from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, TermAnalyzer
+from marchwarden.researchers.files.index import lock_file
 from marchwarden.researchers.files.models import IndexBatch, IndexEntry
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.store import IndexedDocument, IndexStore
+from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.researchers.files.update import index_pending
+from tests.mounts import read_only
 from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, note, source
 
 pytestmark = pytest.mark.slow
@@ -180,38 +183,54 @@ def hold(path: Path) -> int:
     return descriptor
 
 
-async def test_index_locked_by_another_process_is_searched_without_update(tmp_path: Path) -> None:
+async def test_index_locked_by_another_process_is_copied_to_memory(tmp_path: Path) -> None:
     fill(tmp_path / "documents", 2)
-    files = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
-    assert len(await found(files, "note")) == 2
+    await source(tmp_path / "documents", tmp_path / "index").search(Query("note"))
     (lock,) = (tmp_path / "index").glob("*/lock")
     descriptor = hold(lock)
     fill(tmp_path / "documents", 3)
+    counting = CountingExtractor()
+    files = source(tmp_path / "documents", tmp_path / "index", counting, lock_seconds=0.1)
     try:
-        assert len(await found(files, "note")) == 2
-        assert files.notices() == ["another process is updating the index; searched without the latest changes"]
-        newcomer = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
-        assert len(await found(newcomer, "note")) == 2
+        assert len(await found(files, "note")) == 3
+        assert counting.names == ["note002.md"]
+        assert "another process has locked it" in one_warning(files)
+        assert files.notices() == []
     finally:
         os.close(descriptor)
-    assert len(await found(files, "note")) == 3
-    assert len(await found(newcomer, "note")) == 3
-    assert files.notices() == []
 
 
-async def test_index_just_created_by_another_process_is_empty(tmp_path: Path) -> None:
+async def test_index_just_created_by_another_process_is_not_awaited(tmp_path: Path) -> None:
     fill(tmp_path / "documents", 2)
-    files = source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)
-    await files.search(Query("note"))
+    expected = await all_hits(source(tmp_path / "documents", tmp_path / "other"))
+    await source(tmp_path / "documents", tmp_path / "index").search(Query("note"))
     (lock,) = (tmp_path / "index").glob("*/lock")
-    files.close()
     shutil.rmtree(next((tmp_path / "index").glob("*/v*")))
     descriptor = hold(lock)
     try:
-        assert await found(files, "note") == []
+        assert await all_hits(source(tmp_path / "documents", tmp_path / "index", lock_seconds=0.1)) == expected
     finally:
         os.close(descriptor)
-    assert len(await found(files, "note")) == 2
+
+
+async def test_another_process_that_saves_documents_is_awaited(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 2)
+    await source(tmp_path / "documents", tmp_path / "index").search(Query("note"))
+    (lock,) = (tmp_path / "index").glob("*/lock")
+    saved = next((tmp_path / "index").glob("*/v*/documents.sqlite")).with_name("documents.sqlite-wal")
+    descriptor = hold(lock)
+    looks = 0
+
+    def last_change() -> int:
+        nonlocal looks
+        looks += 1
+        saved.write_bytes(bytes(looks))
+        if looks == 20:
+            os.close(descriptor)
+        return looks
+
+    with lock_file(lock, 0.1, lambda: None, last_change) as acquired:
+        assert acquired
 
 
 def corrupt_store(data: Path) -> None:
@@ -250,7 +269,8 @@ async def test_damaged_index_is_rebuilt_and_reported(corrupt, tmp_path: Path) ->
     files.close()
     corrupt(next((tmp_path / "index").glob("*/v*")))
     assert await files.search(Query("old note")) == expected
-    assert files.notices() == ["the index was damaged and has been rebuilt"]
+    assert files.warnings() == ["the index was damaged and has been rebuilt"]
+    assert files.notices() == []
 
 
 FULL = """
@@ -259,33 +279,90 @@ from pathlib import Path
 import anyio
 from marchwarden.core.notebook import Query
 from marchwarden.researchers.files.tools import FilesSource
+from tests.mounts import read_only
+from tests.researchers.files.sample_folder import fill
 
 async def main():
-    files = FilesSource([sys.argv[1]], index_dir=Path(sys.argv[2]), rescan_seconds=0)
-    before = await files.search(Query("railway"))
+    documents = Path(sys.argv[1])
+    fill(documents, 1)
+    files = FilesSource([documents], index_dir=Path(sys.argv[2]), rescan_seconds=0)
+    if sys.argv[4] == "later":
+        fill(documents, 100)
+        await files.search(Query("railway"))
+    fill(documents, 200)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-    for number in range(200):
-        Path(sys.argv[1], f"more{number}.txt").write_text("zeppelin " + "word " * 400)
-    after = await files.search(Query("railway"))
-    full = files.notices()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    later = await files.search(Query("zeppelin"))
-    print(json.dumps([len(before), len(after), full, len(later), list(files.notices())]))
+    found = [[hit.locator, hit.score] for hit in await files.search(Query("railway orchard"))]
+    print(json.dumps([found, files.notices(), files.warnings()]))
 
 anyio.run(main)
 """
 
 
-@pytest.mark.parametrize("limit", [4096, 30_000, 150_000])
-def test_full_disk_keeps_the_index_and_is_reported(limit: int, tmp_path: Path) -> None:
-    fill(tmp_path / "documents", 8)
-    ended = run(FULL, tmp_path / "documents", tmp_path / "index", limit)
+@pytest.mark.parametrize("limit", [0, 4096, 30_000, 150_000])
+@pytest.mark.parametrize("when", ["from the start", "later"])
+async def test_full_disk_does_not_change_what_is_found(limit: int, when: str, tmp_path: Path) -> None:
+    ended = run(FULL, tmp_path / "documents", tmp_path / "index", limit, when)
     assert ended.returncode == 0, ended.stderr
-    before, after, full, later, afterwards = json.loads(ended.stdout)
-    assert before == after > 0
-    assert len(full) == 1
-    assert "could not be updated" in full[0]
-    assert (later, afterwards) == (30, [])
+    hits, notices, warnings = json.loads(ended.stdout)
+    undisturbed = await source(tmp_path / "documents", tmp_path / "undisturbed").search(Query("railway orchard"))
+    assert hits == [[hit.locator, hit.score] for hit in undisturbed]
+    assert notices == []
+    assert len(warnings) == 1
+    assert "it is kept in memory instead" in warnings[0]
+
+
+def a_file(path: Path) -> Path:
+    path.write_text("in the way")
+    return path
+
+
+UNWRITABLE = {
+    "a file": (a_file, "Not a directory"),
+    "below a file": (lambda path: a_file(path) / "index", "Not a directory"),
+    "proc": (lambda _path: Path("/proc/marchwarden"), "No such file or directory"),
+    "a long name": (lambda path: path / ("x" * 300), "File name too long"),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+async def test_index_that_cannot_be_created_is_kept_in_memory(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 20)
+    expected = await all_hits(source(tmp_path / "documents", tmp_path / "index"))
+    place, reason = UNWRITABLE[name]
+    files = source(tmp_path / "documents", place(tmp_path / "unwritable"))
+    assert await all_hits(files) == expected
+    assert reason in one_warning(files)
+    fill(tmp_path / "documents", 21)
+    assert "note020.md" in await found(files, "harbour note")
+    assert one_warning(files)
+
+
+async def test_index_on_a_read_only_file_system_is_copied_to_memory(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 20)
+    index = tmp_path / "index"
+    writing = source(tmp_path / "documents", index)
+    expected = await all_hits(writing)
+    writing.close()
+    counting = CountingExtractor()
+    with read_only(index):
+        files = source(tmp_path / "documents", index, counting)
+        assert await all_hits(files) == expected
+    assert "Read-only file system" in one_warning(files)
+    assert counting.names == []
+
+
+async def test_damaged_index_on_a_read_only_file_system_is_replaced_in_memory(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 20)
+    index = tmp_path / "index"
+    expected = await all_hits(source(tmp_path / "documents", index))
+    corrupt_table(next(index.glob("*/v*")))
+    with read_only(index):
+        assert await all_hits(source(tmp_path / "documents", index)) == expected
+
+
+def one_warning(files: FilesSource) -> str:
+    (warning,) = files.warnings()
+    return warning
 
 
 def test_score_equals_tantivys_without_deletions(tmp_path: Path) -> None:

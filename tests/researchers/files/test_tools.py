@@ -15,11 +15,16 @@ from marchwarden.contract import Authority, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
+from marchwarden.researchers.files.spec import READABLE
 from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, rescan_factor
 from tests.extraction import samples
 from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, source
 
 pytestmark = pytest.mark.slow
+
+
+async def ignore_progress(_message: str) -> None:
+    """Discard progress messages."""
 
 
 @pytest.fixture
@@ -341,3 +346,34 @@ async def test_concurrent_searches_agree(tmp_path: Path) -> None:
             tasks.start_soon(ask)
     assert len(answers) == 8
     assert all(answer == answers[0] != [] for answer in answers)
+
+
+NOTHING_READABLE = {
+    "empty": ({}, "no files (hidden files are ignored)"),
+    "hidden": ({".notes.txt": b"some words"}, "no files (hidden files are ignored)"),
+    "binary": ({"a.bin": b"\x00", "b.bin": b"\x00"}, "2 files skipped: binary (a.bin, b.bin)"),
+    "blank": ({"a.txt": b"", "b.md": b"--- ..."}, "2 files without words"),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_READABLE)
+async def test_folder_without_readable_files_is_rejected_with_what_was_found(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents, found_there = NOTHING_READABLE[name]
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    for path, content in contents.items():
+        (documents / path).write_bytes(content)
+    monkeypatch.chdir(documents)
+    with pytest.raises(InvalidInput) as rejected:
+        await source(Path(), tmp_path / "index").ready(ignore_progress)
+    assert str(rejected.value) == f"nothing readable in .: {found_there}; readable files are {READABLE}"
+    (documents / "readable.txt").write_text("some words")
+    await source(Path(), tmp_path / "index").ready(ignore_progress)
+
+
+async def test_one_readable_folder_is_enough(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 1)
+    (tmp_path / "empty").mkdir()
+    await FilesSource([tmp_path / "empty", tmp_path / "documents"], index_dir=tmp_path / "index").ready(ignore_progress)

@@ -13,7 +13,7 @@ from marchwarden.protocols import Mind
 from marchwarden.researchers.files.models import Folder, FolderRecord
 from marchwarden.researchers.files.spec import SPEC
 from marchwarden.researchers.files.tools import FilesSource
-from marchwarden.settings import HOME
+from marchwarden.settings import home_folder
 from marchwarden.storage.store import Store
 
 _FOLDER_RECORDS: Final = TypeAdapter(tuple[FolderRecord, ...])
@@ -29,7 +29,7 @@ class FilesResearcher(Investigator):
         trace_dir: str | Path | Store | None = None,
         index_dir: str | Path | None = None,
     ) -> None:
-        home = Path.home() / HOME
+        home = home_folder({})
         source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
         store = Store.at(trace_dir or home / "traces", {})
         fallback = ExtractiveMind()

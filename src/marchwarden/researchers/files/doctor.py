@@ -11,7 +11,13 @@ _SHOWN: Final = 3
 
 
 def check_indexes(folder: Path, *, whole: bool) -> DoctorCheck:
-    found = sorted(folder.glob("*/v*/documents.sqlite"))
+    try:
+        found = sorted(folder.glob("*/v*/documents.sqlite"))
+    except OSError as error:
+        detail = f"{folder} cannot be read: {error.strerror}"
+        return DoctorCheck(
+            "index", "broken", detail, "make the folder readable; until then, the index is kept in memory"
+        )
     counts = {path: _count_documents(path, whole=whole) for path in found}
     damaged = [str(path.parents[1]) for path, count in counts.items() if count is None]
     if damaged:

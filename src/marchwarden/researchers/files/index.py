@@ -1,6 +1,7 @@
 """FolderIndex: a persistent search index of one folder, updated incrementally.
 
-The index is only a cache. A damaged index is deleted and rebuilt.
+The index is only a cache. A damaged index is deleted and rebuilt. One that cannot be written is kept in memory instead,
+so that the answer does not depend on the disk.
 """
 
 import fcntl
@@ -9,11 +10,12 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, TermAnalyzer
@@ -21,10 +23,13 @@ from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamage
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.store import IndexStore
 from marchwarden.researchers.files.update import IndexUpdate, index_pending
+from marchwarden.text.sanitize import one_line
 
 INDEX_VERSION: Final = 6
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
+_DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
+_MAX_PLACE_LENGTH: Final = 150
 
 
 class FolderIndex:
@@ -43,23 +48,25 @@ class FolderIndex:
         self._postings: Postings | None = None
         self._word_count = 0
         self._is_damaged = False
+        self._in_memory = False
         self._skipped: list[SkippedFile] = []
-        self._remarks: list[str] = []
-        self._was_damaged = False
+        self._warnings: list[str] = []
 
     def sync(self, checkpoint: Checkpoint) -> None:
-        """Update the index. `checkpoint` is called between files and may raise to stop; finished batches are kept."""
+        """Update the index. `checkpoint` is called between files and may raise to stop; finished batches are kept.
+
+        Once the index is in memory, it stays there until `close`.
+        """
         with self._lock:
-            self._remarks = []
-            try:
-                self._root.mkdir(parents=True, exist_ok=True)
-                with lock_file(self._root / "lock", self._settings.lock_seconds, checkpoint) as acquired:
-                    if acquired:
-                        self._sync_alone(checkpoint)
-                    else:
-                        self._open_read_only()
-            except (StorageError, OSError) as error:
-                self._remarks.append(f"the index could not be updated ({error}); searched without the latest changes")
+            if not self._in_memory:
+                try:
+                    self._sync_on_disk(checkpoint)
+                except OSError as error:
+                    self._move_to_memory(error.strerror or type(error).__name__)
+                except StorageError as error:
+                    self._move_to_memory(str(error))
+            if self._in_memory:
+                self._sync_alone(checkpoint)
 
     def query_terms(self, query: str) -> list[str]:
         with self._lock:
@@ -92,16 +99,25 @@ class FolderIndex:
         with self._reading():
             return [*self._skipped, *(self._store.skipped() if self._store else ())]
 
-    def remarks(self) -> list[str]:
-        with self._lock:
-            damaged = ["the index was damaged and has been rebuilt"] if self._was_damaged else []
-            return [*damaged, *self._remarks]
+    @property
+    def document_count(self) -> int:
+        """The number of documents that could be read."""
+        with self._reading():
+            return self._store.document_count() if self._store else 0
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is anything to search."""
+        return self._word_count > 0
+
+    def warnings(self) -> list[str]:
+        """Return problems with the index that did not affect what it finds."""
+        return [*self._warnings]
 
     def close(self) -> None:
         with self._lock:
-            store, self._store, self._postings = self._store, None, None
-            if store is not None:
-                store.close()
+            self._release()
+            self._in_memory = False
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -112,6 +128,15 @@ class FolderIndex:
                 self._is_damaged = True
                 raise
 
+    def _sync_on_disk(self, checkpoint: Checkpoint) -> None:
+        create_folder(self._root)
+        with lock_file(self._root / "lock", self._settings.lock_seconds, checkpoint, self._last_change) as acquired:
+            if not acquired:
+                raise StorageError("another process has locked it")
+            self._sync_alone(checkpoint)
+            for earlier in range(1, INDEX_VERSION):
+                shutil.rmtree(self._version_folder(earlier), ignore_errors=True)
+
     def _sync_alone(self, checkpoint: Checkpoint) -> None:
         if not self._is_damaged:
             try:
@@ -119,12 +144,46 @@ class FolderIndex:
             except IndexDamaged:
                 self._is_damaged = True
         if self._is_damaged:
-            self.close()
-            shutil.rmtree(self._data)
-            self._is_damaged, self._was_damaged = False, True
+            self._release()
+            if self._data.exists() and not self._in_memory:
+                shutil.rmtree(self._data)
+                self._warn("the index was damaged and has been rebuilt")
+            self._is_damaged = False
             self._update(checkpoint)
-        for earlier in range(1, INDEX_VERSION):
-            shutil.rmtree(self._version_folder(earlier), ignore_errors=True)
+
+    def _move_to_memory(self, reason: str) -> None:
+        """Continue with a copy of the saved documents, if they are readable, so that they are not extracted again."""
+        place = one_line(str(self._directory), _MAX_PLACE_LENGTH)
+        self._warn(f"the index in {place} cannot be updated ({reason}); it is kept in memory instead")
+        copied = None if self._is_damaged else self._copy_saved_documents()
+        self._release()
+        self._in_memory, self._is_damaged = True, False
+        if copied is not None:
+            self._store, self._postings = copied, Postings()
+
+    def _copy_saved_documents(self) -> IndexStore | None:
+        try:
+            saved = self._store or IndexStore(self._data / _DOCUMENTS, read_only=True)
+            with closing(saved):
+                return saved.copy_to_memory()
+        except (StorageError, OSError):
+            return None
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
+
+    def _release(self) -> None:
+        store, self._store, self._postings = self._store, None, None
+        if store is not None:
+            store.close()
+
+    def _last_change(self) -> int:
+        """Return when another process last saved documents. While it does, waiting costs less than extracting them."""
+        try:
+            return (self._data / f"{_DOCUMENTS}-wal").stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def _version_folder(self, number: int) -> Path:
         return self._root / f"v{number}"
@@ -144,40 +203,41 @@ class FolderIndex:
             postings.release()
             self._word_count = store.word_count()
 
-    def _open_read_only(self) -> None:
-        """While another process writes, read what it has committed so far."""
-        self._remarks.append("another process is updating the index; searched without the latest changes")
-        if (self._data / "documents.sqlite").exists() and (self._data / "postings" / "meta.json").exists():
-            store, postings = self._open()
-            postings.reload()
-            self._word_count = store.word_count()
-
     def _open(self) -> tuple[IndexStore, Postings]:
         if self._store is None or self._postings is None:
-            self._data.mkdir(parents=True, exist_ok=True)
-            self._store = IndexStore(self._data / "documents.sqlite")
-            self._postings = Postings(self._data / "postings")
+            if self._in_memory:
+                self._store, self._postings = IndexStore(), Postings()
+            else:
+                create_folder(self._data)
+                self._store = IndexStore(self._data / _DOCUMENTS)
+                self._postings = Postings(self._data / "postings")
         return self._store, self._postings
 
 
 @contextmanager
-def lock_file(path: Path, seconds: float, checkpoint: Checkpoint) -> Iterator[bool]:
-    """Hold a lock that one process at a time can have; yield False if it is not free within `seconds`.
+def lock_file(
+    path: Path, seconds: float, checkpoint: Checkpoint, last_change: Callable[[], int] = lambda: 0
+) -> Iterator[bool]:
+    """Hold a lock that one process at a time can have.
 
-    The operating system releases the lock when the process ends, even by a crash.
+    Yield False if it is not free within `seconds` after the last change made by the process that has it. The operating
+    system releases the lock when the process ends, even by a crash.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        yield _acquire(descriptor, time.monotonic() + seconds, checkpoint)
+        yield _acquire(descriptor, seconds, checkpoint, last_change)
     finally:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, deadline: float, checkpoint: Checkpoint) -> bool:
+def _acquire(descriptor: int, seconds: float, checkpoint: Checkpoint, last_change: Callable[[], int]) -> bool:
+    deadline, known_change = time.monotonic() + seconds, last_change()
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if (change := last_change()) != known_change:
+                deadline, known_change = time.monotonic() + seconds, change
             if time.monotonic() >= deadline:
                 return False
             checkpoint()

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Self
 
+from marchwarden.core.paths import describe_missing
 from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.extraction import Extracted
 
@@ -54,7 +55,7 @@ class Folder:
         try:
             mode = given.stat().st_mode
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"no such file or folder: {given}") from error
+            raise InvalidInput(describe_missing(given)) from error
         if stat.S_ISDIR(mode):
             return cls(given.resolve(), _shown(given))
         if not stat.S_ISREG(mode):
@@ -73,6 +74,11 @@ class Folder:
     @property
     def absolute(self) -> str:
         return str(self.root / self.only if self.only else self.root)
+
+    @property
+    def given(self) -> str:
+        """The folder or file as the user wrote it."""
+        return self.locator(self.only) if self.only else self.shown or "."
 
     def locator(self, relative: str) -> str:
         return relative if self.shown == "" else f"{self.shown.rstrip('/')}/{relative}"

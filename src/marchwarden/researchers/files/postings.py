@@ -8,6 +8,7 @@ from typing import Final
 
 import tantivy
 
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics
 from marchwarden.researchers.files.models import IndexDamaged
@@ -34,15 +35,17 @@ class Candidate:
 class Postings:
     """The passages of the documents of one folder. Searches see commits after `reload`."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path | None = None) -> None:
+        """Open the index in `folder`, or one in memory."""
+        if folder is not None:
+            create_folder(folder)
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("document", stored=True, tokenizer_name="raw", index_option="basic")
         builder.add_text_field("every", tokenizer_name="raw", index_option="basic")
         builder.add_text_field("terms", stored=True, tokenizer_name="whitespace", index_option="freq")
         self._schema = builder.build()
         with _translate_read_errors():
-            self._index = tantivy.Index(self._schema, str(folder))
+            self._index = tantivy.Index(self._schema, str(folder) if folder is not None else None)
             self._index.config_reader(reload_policy="manual")
         self._writer: tantivy.IndexWriter | None = None
         self.reload()

@@ -30,7 +30,7 @@ def scan(folder: Folder, *, max_bytes: int, exclude: Path) -> Iterator[FoundFile
             with os.scandir(folder.root / below) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            yield SkippedFile(f"{below}/", _reason(error))
+            yield SkippedFile(f"{below}/" if below else "", _reason(error))
             continue
         for entry in entries:
             if not is_listed(entry.name) or entry.path == str(exclude):

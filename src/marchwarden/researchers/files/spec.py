@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from marchwarden.protocols import Source
     from marchwarden.settings import Settings
 
+READABLE: Final = "text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code"
 _FOLDERS: Final = "folders"
 
 
@@ -45,12 +46,13 @@ def _inputs_from_trace(description: SourceDescription) -> Inputs:
 def _recheck_source(description: SourceDescription, context: BuildContext) -> "Source":
     """Build the source from the folders that still exist."""
     from marchwarden.contract import GapCategory
+    from marchwarden.core.paths import describe_missing
     from marchwarden.errors import SourceError
 
     match description.get(_FOLDERS):
         case [*folders] if folders:
             paths = _paths(description)
-            existing = [each for each, path in zip(folders, paths, strict=True) if Path(path).exists()]
+            existing = [each for each, path in zip(folders, paths, strict=True) if not describe_missing(Path(path))]
             if not existing:
                 raise SourceError(f"{', '.join(paths)} no longer exists", GapCategory.SOURCE_NOT_FOUND)
             description = {**description, _FOLDERS: existing}
@@ -71,7 +73,7 @@ def _check(settings: "Settings", check_all: bool) -> Iterable[DoctorCheck]:  # n
 
 SPEC: Final = ResearcherSpec(
     kind="files",
-    purpose="Answers from local folders: text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code.",
+    purpose=f"Answers from local folders: {READABLE}.",
     inputs=(
         InputOption(
             name=_FOLDERS,

@@ -4,6 +4,7 @@ A document is `pending` until the postings contain it, then `live`, and `doomed`
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,15 +85,29 @@ class StoredDocument:
 class IndexStore:
     """The documents of one folder. Methods raise `IndexDamaged` or `StorageError` instead of SQLite's errors."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+        """Open the file at `path`, or a store in memory."""
         with _translate_errors():
-            self._database = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
+            place = f"{path.absolute().as_uri()}?{_read_only_mode(path)}" if path and read_only else path or ":memory:"
+            self._database = sqlite3.connect(place, _WAIT_SECONDS, check_same_thread=False, uri=read_only)
+            if read_only:
+                return
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_SCHEMA)
 
     def close(self) -> None:
         self._database.close()
+
+    def copy_to_memory(self) -> "IndexStore":
+        """Return a copy in which all documents are pending, because it has no postings yet."""
+        copied = IndexStore()
+        with _translate_errors():
+            self._database.backup(copied._database, progress=_stop_if_locked)
+            with copied._database as database:
+                database.execute("DELETE FROM documents WHERE state = 'doomed'")
+                database.execute("UPDATE documents SET state = 'pending' WHERE skipped = ''")
+        return copied
 
     def known_files(self) -> dict[str, IndexedFile]:
         rows = self._query("SELECT path, id, stamp, content_hash FROM documents WHERE state != 'doomed'")
@@ -131,6 +146,9 @@ class IndexStore:
             )
             database.executemany("DELETE FROM documents WHERE id = ?", [(id_,) for id_ in doomed_ids])
 
+    def document_count(self) -> int:
+        return int(next(self._query("SELECT count(*) FROM documents WHERE state = 'live' AND skipped = ''"))[0])
+
     def word_count(self) -> int:
         """Return the number of terms in all live documents."""
         return int(next(self._query("SELECT coalesce(sum(terms), 0) FROM documents WHERE state = 'live'"))[0])
@@ -157,6 +175,18 @@ class IndexStore:
     def _query(self, statement: str, values: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
         with _translate_errors():
             yield from self._database.execute(statement, values)
+
+
+def _read_only_mode(path: Path) -> str:
+    """Return the URI parameters to open a file without changing it."""
+    # SQLite creates files next to it, which a read-only file system does not allow, unless it is declared immutable.
+    return "mode=ro&immutable=1" if os.statvfs(path).f_flag & os.ST_RDONLY else "mode=ro"
+
+
+def _stop_if_locked(status: int, _remaining: int, _total: int) -> None:
+    # Otherwise the copy would wait for another process forever.
+    if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        raise StorageError("another process has locked the index")
 
 
 def _to_row(entry: IndexEntry) -> tuple[object, ...]:

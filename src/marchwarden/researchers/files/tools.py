@@ -13,13 +13,14 @@ from anyio import from_thread, to_thread
 from marchwarden.contract import GapCategory
 from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Document, Hit, Query
-from marchwarden.errors import InvalidInput, SourceError
+from marchwarden.errors import InvalidInput, SourceError, StorageError
 from marchwarden.extraction import Extracted, Extractor
 from marchwarden.protocols import StatusCallback
 from marchwarden.researchers.files.bm25 import Bm25Scorer, merge_statistics
 from marchwarden.researchers.files.index import FolderIndex
 from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
 from marchwarden.researchers.files.scan import is_inside, read
+from marchwarden.researchers.files.spec import READABLE
 from marchwarden.text.sanitize import one_line, pluralize
 
 MAX_HITS: Final = 30
@@ -70,8 +71,10 @@ class FilesSource:
         return {"folders": [asdict(index.folder.record) for index in self._indexes]}
 
     async def ready(self, report: StatusCallback) -> None:
-        """Update the index. Indexing a large folder for the first time takes a while."""
+        """Update the index, which takes a while the first time. Raises `InvalidInput` if no document is readable."""
         await self._sync(report)
+        if not any(index.has_words for index in self._indexes):
+            raise InvalidInput(await to_thread.run_sync(self._describe_nothing_readable))
 
     def guide(self) -> str:
         return ""
@@ -93,11 +96,15 @@ class FilesSource:
         return await to_thread.run_sync(self._fetch, hit)
 
     def notices(self) -> Sequence[str]:
-        """Return the skipped files, one line per reason, and problems with the index, as of the last scan.
+        """Return the skipped files, one line per reason, as of the last scan.
 
         Does not access the index: a thread that holds it may be waiting for the event loop.
         """
         return self._notices
+
+    def warnings(self) -> Sequence[str]:
+        """Return problems with the index that did not affect what it finds."""
+        return [*dict.fromkeys(one_line(each) for index in self._indexes for each in index.warnings())]
 
     def close(self) -> None:
         """Release files and processes. They are opened again if the source is used afterwards."""
@@ -118,21 +125,29 @@ class FilesSource:
         try:
             for index in self._indexes:
                 index.sync(checkpoint)
+        except (StorageError, OSError) as error:
+            raise SourceError(f"the files cannot be indexed: {error}") from error
         finally:
             self._extractor.close()
             self._notices = self._collect_notices()
 
     def _collect_notices(self) -> Sequence[str]:
         reasons: dict[str, list[str]] = defaultdict(list)
-        remarks: dict[str, None] = {}
+        problems: dict[str, None] = {}
         for index in self._indexes:
-            remarks.update(dict.fromkeys(index.remarks()))
             try:
                 for skipped in index.skipped():
                     reasons[skipped.reason].append(index.folder.locator(skipped.path))
             except IndexDamaged as error:
-                remarks[str(error)] = None
-        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, remarks)]
+                problems[str(error)] = None
+        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, problems)]
+
+    def _describe_nothing_readable(self) -> str:
+        places = ", ".join(one_line(index.folder.given) for index in self._indexes)
+        without_text = sum(index.document_count for index in self._indexes)
+        found = [*self._notices, *([f"{pluralize(without_text, 'file')} without words"] if without_text else [])]
+        reason = "; ".join(found) or "no files (hidden files are ignored)"
+        return f"nothing readable in {places}: {reason}; readable files are {READABLE}"
 
     def _search(self, text: str) -> Sequence[Hit]:
         terms = self._indexes[0].query_terms(text)
