@@ -20,6 +20,8 @@ _PASSED_TO_CHILDREN: Final = frozenset(
         "TAVILY_BASE_URL",
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_BASE_URL",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CONFIG_DIR",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
         "OLLAMA_BASE_URL",
@@ -39,6 +41,7 @@ _PASSED_TO_CHILDREN: Final = frozenset(
     }
 )
 MODEL: Final = "MARCHWARDEN_MODEL"
+TRACE_DIR: Final = "MARCHWARDEN_TRACE_DIR"
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class Settings:
     def from_environ(cls, environ: Mapping[str, str], dotenv: str = "") -> Self:
         """Build settings. The environment takes precedence over `.env`, and both over the defaults."""
         known = {**parse_dotenv(dotenv), **environ}
-        home = Path(known.get("MARCHWARDEN_HOME") or Path.home() / HOME).expanduser()
+        home = home_folder(known)
         return cls(
-            trace_dir=Path(known.get("MARCHWARDEN_TRACE_DIR") or home / "traces").expanduser(),
+            trace_dir=expand_home(known.get(TRACE_DIR) or home / "traces"),
             index_dir=home / "index",
             prices=home / "prices.toml",
-            researchers=Path(known.get("MARCHWARDEN_RESEARCHERS") or home / "researchers.toml").expanduser(),
+            researchers=expand_home(known.get("MARCHWARDEN_RESEARCHERS") or home / "researchers.toml"),
             debug=known.get("MARCHWARDEN_DEBUG") == "1",
             environ=known,
         )
@@ -71,10 +74,7 @@ class Settings:
         if name is None:
             return None
         if not self.environ.get(name):
-            # Imported on demand: the error tree needs pydantic, which `--help` does not load.
-            from marchwarden.errors import InvalidInput
-
-            raise InvalidInput(f"the variable {name} is empty or not set")
+            raise _invalid(f"the variable {name} is empty or not set")
         return self.environ[name]
 
     def child_environ(self, trace_dir: Path, model: str | None = None) -> dict[str, str]:
@@ -85,7 +85,34 @@ class Settings:
             if name in _PASSED_TO_CHILDREN or name.startswith("MARCHWARDEN_")
         }
         chosen = {MODEL: model} if model else {}
-        return {**passed, **chosen, "MARCHWARDEN_TRACE_DIR": str(trace_dir)}
+        return {**passed, **chosen, TRACE_DIR: str(trace_dir)}
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder of everything that Marchwarden stores: MARCHWARDEN_HOME, or one in the user's home folder."""
+    given = environ.get("MARCHWARDEN_HOME")
+    if given:
+        return expand_home(given)
+    try:
+        return Path.home() / HOME
+    except RuntimeError:
+        # A user without a home folder, as in many containers, where HOME is then the root.
+        return Path("/", HOME)
+
+
+def expand_home(path: str | Path) -> Path:
+    """Replace `~` and `~user` at the beginning of a path. Raises `InvalidInput` if there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise _invalid(f"the home folder in {str(path)!r} is unknown; write the whole path instead") from error
+
+
+def _invalid(message: str) -> Exception:
+    # Imported on demand: the error tree needs pydantic, which `--help` does not load.
+    from marchwarden.errors import InvalidInput
+
+    return InvalidInput(message)
 
 
 def parse_dotenv(text: str) -> dict[str, str]:

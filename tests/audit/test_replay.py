@@ -10,7 +10,7 @@ from marchwarden.errors import InvalidInput, MalformedTrace, ReplayDiverged, Sou
 from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.scripted import ScriptedMind
 from marchwarden.storage.store import Store
-from tests.investigating import QUESTION, an_investigator, change_numbering
+from tests.investigating import QUESTION, an_investigator, change_numbering, remove_later_fields
 from tests.world.memory import MemorySource
 
 
@@ -35,6 +35,18 @@ async def test_a_model_run_diverges_if_texts_are_now_split_differently(tmp_path)
     change_numbering(Store(tmp_path), result.trace_id)
     with pytest.raises(ReplayDiverged, match="ask the question again"):
         await rerun(Store(tmp_path), result.trace_id, ExtractiveMind())
+
+
+async def test_a_trace_without_queries_and_urls_is_verified_rerun_and_resumed(tmp_path):
+    store, source = Store(tmp_path), MemorySource(failing={"ferris.md": SourceError("gone")})
+    result = await an_investigator(tmp_path, source=source).research(QUESTION)
+    remove_later_fields(store, result.trace_id)
+    assert all(check.proved for check in verify(store, result.trace_id))
+    assert (await rerun(store, result.trace_id, ExtractiveMind())).differences == ()
+    path = store.path(result.trace_id)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-3]))
+    resumed = await an_investigator(tmp_path, source=source).resume(result.trace_id)
+    assert differences(result, resumed) == ()
 
 
 async def test_a_rerun_does_not_change_the_trace(tmp_path):

@@ -44,6 +44,27 @@ def test_a_wrong_key_is_a_gap_and_the_key_is_never_shown(run, world: World):
     assert "very-secret" not in done.stdout + done.stderr
 
 
+def test_the_trace_has_the_query_of_each_search_and_the_url_of_each_page(run, world: World):
+    environ = {**world.environ(), "TAVILY_BASE_URL": world.tavily_url(["404", "redirect"])}
+    done = run("ask", QUESTION, "--researcher", "web", "--json", "--max-sources", "6", **environ)
+    replayed = run("replay", json.loads(done.stdout)["trace_id"], "--json", **environ)
+    entries = json.loads(replayed.stdout)
+    searches, fetches = ([each for each in entries if each["action"] == name] for name in ("search", "fetch"))
+    asked = {json.loads(request.body)["query"] for request in world.requests if request.site == "tavily"}
+    assert {search["query"] for search in searches} == asked
+    assert [fetch["url"] for fetch in fetches] == [fetch["locator"] for fetch in fetches]
+    failed = {fetch["url"] for fetch in fetches if "error" in fetch}
+    assert (world.url("404") in failed, world.url("bridge") in {fetch["url"] for fetch in fetches}) == (True, True)
+
+
+def test_the_trace_of_a_file_run_has_no_urls(run, folder):
+    done = run("ask", "When was the Alder Bridge opened?", "--files", folder, "--json")
+    replayed = run("replay", json.loads(done.stdout)["trace_id"], "--json")
+    fetches = [entry for entry in json.loads(replayed.stdout) if entry["action"] == "fetch"]
+    assert fetches
+    assert not any("url" in fetch for fetch in fetches)
+
+
 def test_a_web_run_is_resumed_without_new_requests(run, world: World, tmp_path):
     done = run("ask", QUESTION, "--researcher", "web", "--json", **world.environ())
     trace_id = json.loads(done.stdout)["trace_id"]

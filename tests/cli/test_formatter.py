@@ -53,7 +53,7 @@ def test_a_result_is_shown_from_the_answer_to_its_trace_id():
 def test_verbose_adds_iterations_and_an_incomplete_trace_says_so():
     output = render(formatter.result(a_result().model_copy(update={"trace_complete": False}), verbose=True))
     assert "Cost: 10 tokens, 1 iteration, 0.10 s, model m" in output
-    assert "incomplete: the disk was full" in output
+    assert "incomplete: could not be written" in output
 
 
 def test_lines_fit_the_terminal_and_have_no_trailing_spaces():

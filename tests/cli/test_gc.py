@@ -13,6 +13,7 @@ from marchwarden.cli.commands.gc import measure_usage
 from marchwarden.core.digest import digest
 from marchwarden.storage.store import Store
 from tests.cli.in_process import Shell
+from tests.cli.privileges import without_privileges
 from tests.reports.samples import SampleCitation, SampleRun, write_run
 
 SPAN = SampleCitation("https://example.org/a", "The span is 212 metres long.", "Spans")
@@ -138,3 +139,16 @@ def test_files_of_a_thousand_runs_are_all_found(store: Store):
         (store.folder / f"{number}.jsonl").write_text(text)
     found = measure_usage(store, time.time())
     assert (found.runs, len(found.unneeded)) == (1000, 100)
+
+
+def test_nothing_is_deleted_if_the_traces_cannot_be_listed(shell: Shell, store: Store):
+    trace_id = write_run(store, SampleRun("One. [1]", [SPAN]))
+    make_old(store)
+    store.folder.chmod(0o311)
+    try:
+        done = without_privileges("gc", "--delete", home=shell.home)
+    finally:
+        store.folder.chmod(0o755)
+    assert done.returncode == 1
+    assert done.stderr == f"marchwarden: {store.folder} cannot be read (Permission denied): nothing was deleted\n"
+    assert all(check.proved for check in verify(store, trace_id))

@@ -1,6 +1,7 @@
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -71,8 +72,13 @@ BAD: dict[str, tuple[list[str | bytes], str]] = {
     "no database": (["ask", "q", "--db", "nowhere.sqlite"], "nowhere.sqlite"),
     "unknown researcher": (["ask", "q", "--researcher", "files", "--researcher", "oracle"], "oracle"),
     "unknown option": (["ask", "q", "--fils", "x"], "--files"),
+    "empty path": (["ask", "q", "--files", ""], "--files is empty"),
+    "trace folder is a file": (["traces", "--trace-dir", "library/soup.rst"], "library/soup.rst is not a folder"),
+    "gc in a file": (["gc", "--delete", "--trace-dir", "library/soup.rst"], "library/soup.rst is not a folder"),
+    "questions are a folder": (["batch", "library", "--files", ".", "-o", "out.jsonl"], "questions: Is a directory"),
     "no folder": (["ask", "q", "--files", "nowhere"], "nowhere"),
     "no folder, locally": (["ask", "q", "--files", "nowhere", "--local"], "nowhere"),
+    "no domain": (["ask", "q", "--source-filter", ".gov,???"], "'???' is not a domain"),
     "long context": (["ask", "q", "--context", "x" * 2001], "at most 2000"),
     "unknown command": (["aks"], "aks"),
     "trace path": (["verify", "../../etc/passwd"], "not a trace id"),
@@ -194,6 +200,7 @@ def test_costs_are_summed_from_the_traces(run, folder):
     assert "total" in run("costs").stdout
 
 
+@pytest.mark.usefixtures("default_sigint")
 def test_ctrl_c_shows_how_to_resume_and_exits_with_130(folder, tmp_path, environment):
     """Indexing many files leaves enough time to interrupt."""
     for number in range(3000):
@@ -256,3 +263,63 @@ def test_no_escape_sequence_of_a_document_reaches_the_terminal(run, folder):
     done = run("ask", "Alder Bridge opened 1931 red", "--files", folder)
     assert "evil.md" in done.stdout
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\U000e0041]", done.stdout + done.stderr)
+
+
+def test_invisible_characters_of_a_document_are_quoted_but_not_shown(run, folder):
+    sentence = "The Al\u00adder\u200b Bridge was ope\u2060ned by \u0645\u06cc\u200c\u062e\u0648 in 1931.\ufe0f"
+    (folder / "odd\u200b.md").write_text(f"# A ti\ufefftle\n\n{sentence}\n")
+    asked = ("Who opened the Alder Bridge in 1931?", "--files", folder / "odd\u200b.md")
+    shown = run("ask", *asked)
+    trace_id = trace_id_of(shown)
+    assert "“The Alder Bridge was opened by \u0645\u06cc\u200c\u062e\u0648 in 1931.”" in shown.stdout
+    printed = [run("report", trace_id, "--format", form) for form in ("md", "html", "bibtex", "json")]
+    printed += [run("replay", trace_id), run("replay", trace_id, "--json"), run("traces"), run("ask", *asked, "--json")]
+    for done in (shown, *printed):
+        assert not re.search("[\u00ad\u200b\u2060\ufe0f\ufeff]", done.stdout + done.stderr)
+    (cited,) = json.loads(printed[-1].stdout)["citations"]
+    assert cited["raw_excerpt"] == sentence
+    assert "odd\u200b.md#L3" in cited["locator"]
+    assert run("verify", trace_id).returncode == 0
+
+
+@pytest.mark.parametrize("how", ["--local", "--mcp"])
+def test_a_folder_without_readable_files_is_rejected_without_a_run(run, tmp_path, how):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(b"\xff\xd8\x00")
+    done = run("ask", QUESTION, "--files", "photos", how, "--mind", "extractive")
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("marchwarden: nothing readable in photos: 1 file skipped: binary (photos/a.jpg); readable")
+    assert Store(tmp_path / "home" / "traces").traces() == []
+
+
+def test_the_other_researchers_answer_if_a_folder_has_no_readable_files(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with sqlite3.connect(tmp_path / "shop.sqlite") as shop:
+        shop.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+        shop.execute("INSERT INTO customers (country) VALUES ('Brazil')")
+    shop.close()
+    question = "How many customers are in Brazil?"
+    done = run("ask", question, "--files", "empty", "--db", "shop.sqlite", "--json", "--local")
+    result = ResearchResult.model_validate_json(done.stdout)
+    assert (done.returncode, len(result.citations)) == (0, 1)
+    (gap,) = result.gaps
+    assert "nothing readable in empty: no files" in gap.detail
+
+
+def test_resuming_a_finished_run_says_so_and_prints_its_result(run, folder):
+    asked = run("ask", QUESTION, "--files", folder, "--local")
+    trace_id = trace_id_of(asked)
+    folder.rename(folder.with_name("gone"))
+    for model in ([], ["--model", "unknown:model"]):
+        done = run("resume", trace_id, *model)
+        assert (done.returncode, done.stderr) == (0, "this run is already finished\n")
+        assert done.stdout == asked.stdout
+
+
+@pytest.mark.parametrize("group", ["serve", "arxiv", "runs"])
+def test_a_group_without_a_command_prints_its_help(run, group):
+    done = run(group)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == run(group, "--help").stdout
+    assert len(done.stderr.splitlines()) > 10

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -79,3 +80,17 @@ def test_a_queued_run_shows_no_token_counts():
         anyio.run(ProgressDisplay(console).report, Progress("t", "queue", "handed to the fleet: waiting for a worker"))
     assert captured.get() == "handed to the fleet: waiting for a worker\n"
     assert "0 of 0" not in "".join(render([Progress("t", "queue", "handed to the fleet: waiting for a worker")]))
+
+
+def test_each_warning_is_printed_once_and_is_not_a_step():
+    console = Console(file=io.StringIO(), width=40)
+    display = ProgressDisplay(console)
+    warning = Progress("t", "warning", "the index in /home/you/.marchwarden/index cannot be updated")
+    with console.capture() as captured:
+        for report in (warning, replace(warning, researcher="files"), replace(warning, message="another problem")):
+            anyio.run(display.report, report)
+    assert captured.get().splitlines() == [
+        f"marchwarden: warning: {warning.message}",
+        "marchwarden: warning: another problem",
+    ]
+    assert display.latest == {}

@@ -7,6 +7,7 @@ import pytest
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import InvalidInput, StorageError
 from marchwarden.evaluation.run import ResultsFile, Task, answer_all
+from marchwarden.text.sanitize import visible
 from tests.evaluation.results import a_result
 
 TASKS = [Task(name, ResearchRequest(question=f"What is {name}?")) for name in ("a", 2, "c", "d")]
@@ -40,6 +41,13 @@ async def test_every_task_is_answered_once_under_its_id(tmp_path):
     }
     assert [type(json.loads(line)["id"]) for line in answers.path.read_text().splitlines()].count(int) == 1
     assert (len(steps), researcher.max_running) == (4, 2)
+
+
+async def test_results_keep_their_characters_in_escaped_form(tmp_path):
+    answers, odd = ResultsFile(tmp_path / "out.jsonl"), "What is \x9b2J \u202ea\u200b?"
+    await answer_all(CountingResearcher(), [Task("odd", ResearchRequest(question=odd))], answers)
+    assert answers.read()["odd"].answer == odd
+    assert visible(answers.path.read_text()) == answers.path.read_text()
 
 
 async def test_torn_line_is_ignored_and_removed(tmp_path):

@@ -291,3 +291,14 @@ def test_text_that_looks_like_a_key_is_redacted(text, secret):
 def test_password_from_a_url_is_redacted_elsewhere():
     secrets = Secrets({"MARCHWARDEN_DB": "postgresql://reader:hunter2@db/shop"})
     assert secrets.redact("role reader, password hunter2") == f"role reader, password {HIDDEN}"
+
+
+@pytest.mark.parametrize(("environ", "is_shown"), [({}, False), ({"MARCHWARDEN_LOG_LEVEL": "WARNING"}, True)])
+def test_errors_and_warnings_of_libraries_appear_only_if_logging_is_set_up(environ: dict[str, str], is_shown: bool):
+    """They become gaps and errors of ours. Their stack traces would only confuse a user."""
+    program = (
+        "import logging, warnings; from marchwarden.logs.setup import set_up\n"
+        f"set_up({environ!r}); logging.getLogger('a.library').error('could not parse'); warnings.warn('odd reason')"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
+    assert ("could not parse" in shown, "odd reason" in shown) == (is_shown, is_shown)

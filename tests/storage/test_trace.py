@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from marchwarden.errors import MalformedTrace, StorageError
 from marchwarden.storage.trace import Journal, read_chain
+from tests.mounts import read_only
 
 ID = "4b6b2a52-6f3c-4f0e-9d0a-0d8a3f0f7a11"
 
@@ -98,6 +99,23 @@ def test_unwritable_folder_gives_a_journal_with_a_reason(tmp_path):
     journal.close()
 
 
+def test_file_in_place_of_the_folder_is_named_as_the_reason(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert Journal.begin(tmp_path / "file" / "t.jsonl", ID).refused == f"{tmp_path}/file: Not a directory"
+
+
+@pytest.mark.parametrize("resume", [Journal.reopen, Journal.open_or_begin])
+def test_trace_on_a_read_only_file_system_is_read_and_refuses_lines(tmp_path, resume):
+    a_trace(tmp_path / "traces" / "t.jsonl", lines=3)
+    with read_only(tmp_path / "traces"):
+        journal = resume(tmp_path / "traces" / "t.jsonl", ID)
+        assert len(journal.entries) == 3
+        with pytest.raises(StorageError, match="Read-only file system"):
+            journal.append("note", "why", {})
+        journal.close()
+    assert len(read_chain(tmp_path / "traces" / "t.jsonl", ID).entries) == 3
+
+
 WRITER = """
     import sys
     from pathlib import Path
@@ -131,7 +149,7 @@ def test_partially_written_line_is_removed_and_ends_the_trace(tmp_path):
     journal.append("note", "fits", {"text": "x" * 500})
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 900, before[1]))
     try:
-        with pytest.raises(StorageError):
+        with pytest.raises(StorageError, match="File too large"):
             journal.append("note", "too long", {"text": "x" * 5000})
         with pytest.raises(StorageError):
             journal.append("note", "short, but later", {})

@@ -1,28 +1,29 @@
 """Look up the dollar price of tokens in a table that users can extend. Unlisted models have no price."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from marchwarden.core.config_file import parse_toml, read_config
 from marchwarden.core.notebook import Usage
 from marchwarden.errors import InvalidInput
 
 _MILLION: Final = 1_000_000
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
 class Price:
     """Dollars per million tokens."""
 
-    input: float
-    output: float
-    cache_read: float | None = None
-    cache_write: float | None = None
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write: Dollars | None = None
 
     def dollars_for(self, usage: Usage) -> float:
         read = self.input if self.cache_read is None else self.cache_read
@@ -45,11 +46,8 @@ class Prices:
         shipped = _parse_table(
             files("marchwarden.audit").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml"
         )
-        try:
-            user_table = _parse_table(own.read_text(encoding="utf-8"), str(own))
-        except OSError:
-            user_table = {}
-        return cls({**shipped, **user_table})
+        text = read_config(own)
+        return cls({**shipped, **(_parse_table(text, str(own)) if text else {})})
 
     def dollars(self, model_id: str, usage: Usage) -> float | None:
         """Return the cost of this usage, or None if the model has no known price."""
@@ -69,6 +67,8 @@ def _matches(entry: str, name: str) -> bool:
 
 def _parse_table(text: str, where: str) -> dict[str, Price]:
     try:
-        return _TABLE.validate_python(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise InvalidInput(f"{where} is not a price table: {str(error).splitlines()[0]}") from error
+        return _TABLE.validate_python(parse_toml(text, where))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        entry = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"{where} is not a price table: {entry}: {first['msg']}") from error

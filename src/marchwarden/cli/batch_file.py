@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from marchwarden.cli.progress import WarningPrinter
 from marchwarden.core.request import parse_request
 from marchwarden.errors import InvalidInput
 from marchwarden.evaluation.run import ResultsFile, Task, answer_all
@@ -37,7 +38,8 @@ class Batch:
         """Answer the questions, with run ids from `run_id` if given."""
         with progress_bar() as bar:
             row = bar.add_task("questions", total=self.finished + len(self.tasks), completed=self.finished)
-            await answer_all(researcher, self.tasks, self.results, concurrency, lambda: bar.advance(row), run_id)
+            warn = WarningPrinter(bar.console).report
+            await answer_all(researcher, self.tasks, self.results, concurrency, lambda: bar.advance(row), run_id, warn)
 
     @contextmanager
     def run_ids(self) -> Iterator[Callable[[Task], str]]:
@@ -70,8 +72,10 @@ def _tasks(path: Path) -> Iterator[Task]:
     seen_ids = set()
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read as a file of questions: {error}") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read as a file of questions: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8 text, so it cannot be read as a file of questions") from error
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.cli.environment import KEYS
+from marchwarden.core.paths import describe_missing
 from marchwarden.researchers.registry import researcher_specs
 from marchwarden.researchers.spec import CheckState, DoctorCheck
 
@@ -38,20 +39,20 @@ def _storage(store: "Store", limit: int | None) -> Iterator[DoctorCheck]:
     if store.is_local:
         yield _folder(store.folder)
         yield _disk(store.folder)
-        yield check_traces(store, limit)
+        yield _readable_traces(store, limit, "make the folder readable")
         yield check_archive(store, limit)
         return
     yield _disk(store.folder)
-    yield _object_store(store, limit)
+    yield _readable_traces(store, limit, "check the AWS_ variables and the bucket")
 
 
-def _object_store(store: "Store", limit: int | None) -> DoctorCheck:
+def _readable_traces(store: "Store", limit: int | None, remedy: str) -> DoctorCheck:
     from marchwarden.errors import StorageError
 
     try:
         return check_traces(store, limit)
     except StorageError as error:
-        return DoctorCheck("traces", "broken", str(error), "check the AWS_ variables and the bucket")
+        return DoctorCheck("traces", "broken", str(error), remedy)
 
 
 def _keys(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
@@ -99,7 +100,7 @@ def _disk(trace_dir: Path) -> DoctorCheck:
 
 def _nearest_folder(folder: Path) -> Path:
     """Return the folder, or its nearest parent that exists."""
-    return next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    return next(each for each in (folder, *folder.absolute().parents) if not describe_missing(each))
 
 
 def check_traces(store: "Store", limit: int | None) -> DoctorCheck:
@@ -139,8 +140,12 @@ def _state(store: "Store", trace_id: str) -> str:
 
 def check_archive(store: "Store", limit: int | None) -> DoctorCheck:
     """Check that the latest archived files still have their hashes."""
-    bodies = [path for path in store.archive.folder.glob("[0-9a-f][0-9a-f]/*") if not path.name.startswith(".")]
-    bodies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    try:
+        bodies = [path for path in store.archive.folder.glob("[0-9a-f][0-9a-f]/*") if not path.name.startswith(".")]
+        bodies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError as error:
+        detail = f"{store.archive.folder} cannot be read: {error.strerror}"
+        return DoctorCheck("archive", "broken", detail, "make the folder readable")
     if not bodies:
         return DoctorCheck("archive", "ok", "empty")
     sample = bodies[:limit]

@@ -1,6 +1,6 @@
 """Format results, traces and checks for the terminal. Returns rich renderables and prints nothing.
 
-Untrusted text is shown as plain text, without control characters.
+Untrusted text is shown as plain text, without control and invisible characters.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from marchwarden.audit.recheck import SourceCheck, SourceStatus, StatementStatus
 from marchwarden.audit.verify import Check
 from marchwarden.contract import Citation, ConfidenceFactors, Dispatch, Gap, ResearchResult
 from marchwarden.storage.trace import TraceEntry
-from marchwarden.text.sanitize import one_line, pluralize, printable
+from marchwarden.text.sanitize import one_line, pluralize, visible
 
 if TYPE_CHECKING:
     from marchwarden.orchestrator.external import Health
@@ -29,6 +29,9 @@ _BANDS = (
     (0.0, "Low confidence: check this yourself"),
 )
 _STEP_LINE_LENGTH = 200
+_NAME_WIDTH = 40
+_MAX_QUESTION_LENGTH = 500
+_MIN_TEXT_WIDTH = 10
 _SHORT_HASH_LENGTH = len("sha256:") + 12
 
 
@@ -130,10 +133,12 @@ def traces(summaries: Sequence[TraceSummary]) -> RenderableType:
 
 def costs(sums: Sequence[Sum], total: Sum) -> RenderableType:
     """Format one sum per line and the total. Tokens without a known price are listed too."""
-    lines = [
-        _text(f"{one_line(each.name, 60):40} {each.tokens:>10} tokens  {_dollars(each)}") for each in (*sums, total)
-    ]
-    return Group(*lines)
+    width = max(len(one_line(each.name)) for each in (*sums, total))
+    return Group(*(Text(_cost_line(each, max(width, _NAME_WIDTH))) for each in (*sums, total)))
+
+
+def _cost_line(each: Sum, width: int) -> str:
+    return f"{one_line(each.name):{width}} {each.tokens:>10} tokens  {_dollars(each)}"
 
 
 def _dollars(each: Sum) -> str:
@@ -206,7 +211,7 @@ def _citation(number: int, citation: Citation) -> RenderableType:
         head.append(f"  {one_line(citation.title, 100)}")
     if citation.researcher:
         head.append(f"  (found by {one_line(citation.researcher, 60)})")
-    return Group(_indented(head), _indented(_text(f"“{' '.join(printable(citation.raw_excerpt).split())}”"), 6))
+    return Group(_indented(head), _indented(_text(f"“{' '.join(visible(citation.raw_excerpt).split())}”"), 6))
 
 
 def _gap(gap: Gap) -> RenderableType:
@@ -219,13 +224,15 @@ def _entry(head: str, detail: str) -> RenderableType:
 
 def _footer(result: ResearchResult, *, verbose: bool) -> Iterable[RenderableType]:
     cost = result.cost_metadata
+    model = one_line(cost.model_id, 80)
+    if cost.requested_model_id:
+        model += f", not {one_line(cost.requested_model_id, 80)}"
     if verbose:
         iterations = pluralize(cost.iterations_run, "iteration")
-        line = f"Cost: {cost.tokens_used} tokens, {iterations}, {cost.wall_time_sec:.2f} s"
-        yield _text(f"{line}, model {one_line(cost.model_id, 80)}")
+        yield _text(f"Cost: {cost.tokens_used} tokens, {iterations}, {cost.wall_time_sec:.2f} s, model {model}")
     else:
-        yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({one_line(cost.model_id, 80)})")
-    note = "" if result.trace_complete else "  (incomplete: the disk was full)"
+        yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({model})")
+    note = "" if result.trace_complete else "  (incomplete: could not be written)"
     yield _text(f"Trace: {one_line(result.trace_id, 60)}{note}")
 
 
@@ -270,7 +277,7 @@ def _outcome(fields: Mapping[str, object]) -> Iterable[str]:
 def _summary(each: TraceSummary) -> Iterable[RenderableType]:
     confidence = "" if each.confidence is None else f"  {each.confidence:.2f}"
     yield Text(each.trace_id, "bold cyan") + _text(f"  {each.began[:16].replace('T', ' ')}  {each.state}{confidence}")
-    yield _indented(_text(one_line(each.question, 200)), 4)
+    yield _indented(_text(one_line(each.question, _MAX_QUESTION_LENGTH)), 4)
 
 
 def _section(title: str, entries: Sequence[RenderableType]) -> list[RenderableType]:
@@ -278,7 +285,7 @@ def _section(title: str, entries: Sequence[RenderableType]) -> list[RenderableTy
 
 
 def _plain(text: str) -> RenderableType:
-    return _indented(_text(printable(text)), 0)
+    return _indented(_text(visible(text)), 0)
 
 
 def _text(text: str) -> Text:
@@ -295,7 +302,7 @@ class _Indented:
     """Shown in the indentation of the first line."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for number, line in enumerate(self.text.wrap(console, max(options.max_width - self.by, 20))):
+        for number, line in enumerate(self.text.wrap(console, max(options.max_width - self.by, _MIN_TEXT_WIDTH))):
             line.rstrip()
             yield (self.mark if self.mark and number == 0 else Text(" " * self.by)) + line
 

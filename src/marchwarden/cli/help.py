@@ -52,3 +52,13 @@ class SectionedGroup(click.Group):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+class CommandGroup(click.Group):
+    """A click group that prints its help if no command is given. The exit code is that of bad input."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)

@@ -5,6 +5,7 @@ Imports nothing heavier than click: each command imports what it needs when it r
 """
 
 import atexit
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ from marchwarden.cli.commands.ui import ui
 from marchwarden.cli.commands.verify import verify
 from marchwarden.cli.commands.worker import worker
 from marchwarden.cli.help import SectionedGroup
+from marchwarden.cli.streams import OutputFailed, discard_output, set_up_streams
 
 INTERRUPTED = 130
 MAX_MESSAGE_LENGTH = 2_000
@@ -96,16 +98,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Passed here because shell completion never runs the group callback.
         settings = Settings.from_environ(os.environ, _read_dotenv())
         status = marchwarden.main(arguments, prog_name="marchwarden", standalone_mode=False, obj=settings)
+        sys.stdout.flush()
     except click.UsageError as error:
         _fail(_usage_error(error), 2)
     except click.ClickException as error:
         _fail(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader closed the pipe. Without this, Python reports the error again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OutputFailed as error:
+        discard_output()
+        if error.errno == errno.EPIPE:
+            # Usually intended: `marchwarden traces | head`.
+            sys.exit(1)
+        _fail(f"the output cannot be written: {error.strerror}", 1)
     except Exception as error:
         if os.environ.get("MARCHWARDEN_DEBUG") == "1":
             raise
@@ -116,6 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def program() -> None:
     """Run `main` and exit the process (entry point of the console script)."""
+    set_up_streams()
     try:
         main()
     except SystemExit as exit_:
@@ -137,7 +143,17 @@ def _describe(error: Exception) -> tuple[str, int]:
 
     if isinstance(error, MarchwardenError):
         return str(error), 2 if isinstance(error, InvalidInput) else 1
+    if isinstance(error, FileNotFoundError) and not _has_current_folder():
+        return "the current folder was deleted: change to another folder", 2
     return f"internal error: {type(error).__name__}: {error} (set MARCHWARDEN_DEBUG=1 to see the stack trace)", 1
+
+
+def _has_current_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _usage_error(error: click.UsageError) -> str:
@@ -153,7 +169,17 @@ def _fail(message: str, status: int) -> None:
 
 
 def _read_dotenv() -> str:
+    """Return the text of `.env` in the current folder. Prints a warning if there is one that cannot be used."""
     try:
-        return Path(".env").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        # Bytes that are not UTF-8 stay as they are, as in the environment.
+        text = Path(".env").read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except (FileNotFoundError, IsADirectoryError):
         return ""
+    except OSError as error:
+        return _ignore_dotenv(f"cannot be read ({error.strerror})")
+    return _ignore_dotenv("is not a UTF-8 text file") if "\0" in text else text
+
+
+def _ignore_dotenv(reason: str) -> str:
+    click.echo(f"marchwarden: warning: .env {reason}: its settings are not used", err=True)
+    return ""

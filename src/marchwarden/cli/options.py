@@ -124,3 +124,14 @@ def open_store(settings: "Settings", folder: Path | None) -> "Store":
     from marchwarden.storage.store import Store
 
     return Store.at(folder or settings.trace_dir, settings.environ)
+
+
+def writable_folder(settings: "Settings", folder: Path | None) -> Path:
+    """Return the folder or bucket to write runs to. Raises `InvalidInput` if the user chose one that is not writable.
+
+    Commands call it before they do anything else.
+    """
+    from marchwarden.storage.store import Store
+
+    Store.to_write(settings, folder)
+    return folder or settings.trace_dir

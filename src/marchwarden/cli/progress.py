@@ -13,12 +13,28 @@ from rich.table import Table
 from rich.text import Text
 
 from marchwarden.logs.setup import logs_to_stderr
-from marchwarden.protocols import Progress
+from marchwarden.protocols import WARNING, Progress
 from marchwarden.text.sanitize import one_line, pluralize
 
+MAX_WARNING_LENGTH = 600
 LEAD = ""
 """Key of the run itself. The researchers that a PI dispatches have names."""
 _MAX_LENGTH = 160
+
+
+@dataclass
+class WarningPrinter:
+    """Prints the warnings among the progress reports of any number of runs, each once."""
+
+    console: Console
+    printed: set[str] = field(default_factory=set)
+
+    async def report(self, progress: Progress) -> None:
+        """Print a warning. This can be the `ProgressSink` of runs whose progress is not shown."""
+        if progress.step == WARNING and progress.message not in self.printed:
+            self.printed.add(progress.message)
+            line = one_line(f"warning: {progress.message}", MAX_WARNING_LENGTH)
+            self.console.print(Text(f"marchwarden: {line}"), soft_wrap=True)
 
 
 @dataclass
@@ -30,10 +46,17 @@ class ProgressDisplay:
     trace_id: str = ""
     latest: dict[str, Progress] = field(default_factory=dict)
     spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
+    warnings: WarningPrinter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.warnings = WarningPrinter(self.console)
 
     async def report(self, progress: Progress) -> None:
         """Show one report. This is the `ProgressSink` of a run."""
         self.trace_id = progress.trace_id or self.trace_id
+        if progress.step == WARNING:
+            await self.warnings.report(progress)
+            return
         self.latest[progress.researcher] = progress
         if self.live is not None:
             self.live.update(self.table())

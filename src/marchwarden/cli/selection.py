@@ -30,6 +30,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for inputs that do not fit the names or do not exist."""
+        from marchwarden.core.paths import describe_missing
         from marchwarden.errors import InvalidInput
 
         kinds_with_inputs = {kind for kind, spec in researcher_specs().items() if spec.own_inputs(self.inputs)}
@@ -40,9 +41,11 @@ class Selection:
                     raise InvalidInput(f"{flag} is for --researcher {spec.kind}: add it, or leave out {flag}")
                 if option.is_required and not values and spec.kind in (*self.names, *kinds_with_inputs):
                     raise InvalidInput(f"the {spec.kind} researcher has nothing to read: add {flag} {option.metavar}")
+                if "" in values:
+                    raise InvalidInput(f"{flag} is empty: give it a value, or leave it out")
                 for value in values if option.must_exist else ():
-                    if not Path(value).exists():
-                        raise InvalidInput(f"no such file or folder: {value!r}; give {flag} a path that exists")
+                    if reason := describe_missing(Path(value)):
+                        raise InvalidInput(f"{reason}; give {flag} a path that exists")
 
     def build(self, settings: "Settings", trace_dir: Path, *, in_process: bool) -> "Researcher":
         """Build the only researcher selected, or a PI with all of them."""

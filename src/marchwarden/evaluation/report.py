@@ -16,6 +16,7 @@ from marchwarden.storage.archive import Archive
 from marchwarden.text.sanitize import one_line
 
 _LONGEST_LINE: Final = 80
+_LONGEST_FLIP: Final = 700
 
 
 @dataclass(frozen=True)
@@ -143,4 +144,4 @@ def _change(each: Difference) -> str:
 def _flip_line(flip: Flip) -> str:
     way = "won " if flip.now_good else "lost"
     confidences = f"{flip.before:.2f} → {flip.after:.2f}"
-    return one_line(f"{way} {flip.question.id} ({confidences}): {flip.question.text}", _LONGEST_LINE)
+    return one_line(f"{way} {flip.question.id} ({confidences}): {flip.question.text}", _LONGEST_FLIP)

@@ -3,8 +3,8 @@
 A question is answered once its line, `{"id": ..., "result": ...}`, is on disk. Knows no suite and no terminal.
 """
 
-import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidInput, MarchwardenError, StorageError
 from marchwarden.evaluation.suite import Id
-from marchwarden.protocols import Researcher, send_request
+from marchwarden.protocols import ProgressSink, Researcher, ignore_progress, send_request
+from marchwarden.storage.trace import write_all
+from marchwarden.text.sanitize import json_text
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class ResultsFile:
     def read(self) -> Mapping[str, ResearchResult]:
         """Return the results so far by id. A torn last line is ignored: its write was never confirmed."""
         try:
+            # Reading a pipe or a terminal would wait for input.
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise InvalidInput(f"{self.path} is not a regular file; choose a file for the results")
             content = self.path.read_bytes()
         except FileNotFoundError:
             return {}
@@ -81,6 +86,7 @@ async def answer_all(
     concurrency: int = 4,
     on_answer: Callable[[], None] = lambda: None,
     run_id_for: Callable[[Task], str] | None = None,
+    progress: ProgressSink = ignore_progress,
 ) -> None:
     """Ask all questions, `concurrency` at a time. The first failure ends the run; answers on disk are kept.
 
@@ -93,7 +99,7 @@ async def answer_all(
         async def answer(task: Task) -> None:
             try:
                 async with limiter:
-                    line = await _answer_line(researcher, task, run_id_for)
+                    line = await _answer_line(researcher, task, run_id_for, progress)
                 _append(descriptor, line)
                 on_answer()
             except MarchwardenError as error:
@@ -107,15 +113,16 @@ async def answer_all(
         raise failures[0]
 
 
-async def _answer_line(researcher: Researcher, task: Task, run_id_for: Callable[[Task], str] | None) -> bytes:
-    found = await send_request(researcher, task.request, run_id_for(task) if run_id_for else None)
-    return json.dumps({"id": task.id, "result": found.model_dump(mode="json")}, ensure_ascii=False).encode() + b"\n"
+async def _answer_line(
+    researcher: Researcher, task: Task, run_id_for: Callable[[Task], str] | None, progress: ProgressSink
+) -> bytes:
+    trace_id = run_id_for(task) if run_id_for else None
+    found = await send_request(researcher, task.request, trace_id, progress=progress)
+    return json_text({"id": task.id, "result": found.model_dump(mode="json")}).encode() + b"\n"
 
 
 def _append(descriptor: int, line: bytes) -> None:
     try:
-        written = os.write(descriptor, line)
+        write_all(descriptor, line)
     except OSError as error:
         raise StorageError(f"the results file cannot be written: {error.strerror}") from error
-    if written != len(line):
-        raise StorageError(f"only {written} of {len(line)} bytes were written to the results file; is the disk full?")

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from marchwarden.contract import MAX_QUESTION
 from marchwarden.core.digest import digest
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import InvalidInput, StorageError
 
 Id = str | int
@@ -114,18 +115,18 @@ class Suite:
     def write_documents(self, beneath: Path) -> Path:
         """Write the documents as text files, unless they exist; return their folder."""
         folder = beneath / f"{self.name}-{self.digest.removeprefix('sha256:')[:16]}"
-        if not folder.is_dir():
-            try:
+        try:
+            if not folder.is_dir():
                 self._write_folder(folder)
-            except OSError as error:
-                raise StorageError(
-                    f"the documents of the suite cannot be written to {beneath}: {error.strerror}"
-                ) from error
+        except OSError as error:
+            raise StorageError(
+                f"the documents of the suite cannot be written to {beneath}: {error.strerror}"
+            ) from error
         return folder
 
     def _write_folder(self, folder: Path) -> None:
         """Write a temporary folder and rename it, so that the folder is never partial."""
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        create_folder(folder.parent)
         temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
         try:
             for name, document in self.files().items():

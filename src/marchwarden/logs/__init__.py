@@ -3,6 +3,6 @@
 Any module may log here. Only the command line and the servers decide where the log goes.
 """
 
-from marchwarden.logs.events import log_event, timed, trace_context
+from marchwarden.logs.events import log_event, log_unexpected, timed, trace_context
 
-__all__ = ["log_event", "timed", "trace_context"]
+__all__ = ["log_event", "log_unexpected", "timed", "trace_context"]

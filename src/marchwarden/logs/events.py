@@ -37,6 +37,13 @@ def log_event(message: str, level: int = logging.INFO, /, **facts: object) -> No
     log.log(level, message, extra={FACTS: facts})
 
 
+def log_unexpected(what: str, error: Exception) -> None:
+    """Log an error that a boundary converts into one of ours. Level DEBUG adds the stack trace."""
+    facts = {"failed": f"{type(error).__name__}: {error}"}
+    details = log.isEnabledFor(logging.DEBUG)
+    log.warning("%s failed unexpectedly", what, extra={FACTS: facts}, exc_info=error if details else None)
+
+
 async def timed(
     step: str, perform: Callable[[], Awaitable[T]], outcome: Callable[[T], Facts] = lambda _: {}, **facts: object
 ) -> T:

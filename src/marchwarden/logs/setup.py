@@ -19,7 +19,7 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 from marchwarden.logs.events import FACTS, Facts, current_trace_id
-from marchwarden.text.sanitize import one_line, printable
+from marchwarden.text.sanitize import one_line, visible
 
 LEVEL: Final = "MARCHWARDEN_LOG_LEVEL"
 FORMAT: Final = "MARCHWARDEN_LOG_FORMAT"
@@ -42,13 +42,19 @@ _LOOKS_SECRET: Final = re.compile(
 
 
 def set_up(environ: Mapping[str, str]) -> None:
-    """Set up the log. Without settings, only errors go to stderr. Raises `InvalidInput`."""
+    """Set up the log. Without settings, only errors of Marchwarden itself go to stderr. Raises `InvalidInput`.
+
+    Other libraries log what becomes an error or a gap of ours, often with a stack trace. Their messages and warnings
+    appear only if the user sets up logging.
+    """
     level = _choice(environ, LEVEL, LEVELS, "WARNING" if environ.get(FILE) else "ERROR")
     form = _choice(environ, FORMAT, FORMATS, "console")
     handler = FileHandler(_writable(environ[FILE])) if environ.get(FILE) else StderrHandler()
     secrets = Secrets(environ)
     handler.setFormatter(JsonFormatter(secrets) if form == "json" else ConsoleFormatter(secrets))
-    _install(handler, logging.CRITICAL + 1 if level == "OFF" else logging.getLevelNamesMapping()[level])
+    number = logging.CRITICAL + 1 if level == "OFF" else logging.getLevelNamesMapping()[level]
+    is_wanted = bool(environ.get(LEVEL) or environ.get(FILE))
+    _install(handler, number, max(number, logging.WARNING) if is_wanted else logging.CRITICAL)
 
 
 def logs_to_stderr(level: int = logging.WARNING) -> bool:
@@ -63,7 +69,7 @@ class Secrets:
     def __init__(self, environ: Mapping[str, str]) -> None:
         values = {value.strip() for name, value in environ.items() if _is_secret(name, value.strip())}
         values |= {match[2] for value in environ.values() for match in _PASSWORD_IN_URL.finditer(value)}
-        forms = {form for value in values for form in (value, quote(value, safe=""), quote(value), quote_plus(value))}
+        forms = {form for value in values for form in _spellings(value)}
         forms |= {json.dumps(form, ensure_ascii=ascii_)[1:-1] for form in forms for ascii_ in (True, False)}
         # Longest first: otherwise a shorter secret would match the start of a longer one and leave its end.
         patterns = [*map(re.escape, sorted(forms, key=len, reverse=True))]
@@ -74,6 +80,12 @@ class Secrets:
         if self._pattern:
             text = self._pattern.sub(HIDDEN, text)
         return _LOOKS_SECRET.sub(HIDDEN, _PASSWORD_IN_URL.sub(rf"\1:{HIDDEN}@", text))
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    """Return a value in plain and URL spelling. Values of the environment can be any bytes."""
+    encoded = value.encode("utf-8", "surrogateescape")
+    return value, quote(encoded, safe=""), quote(encoded), quote_plus(encoded)
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -93,7 +105,7 @@ class _RedactingFormatter(logging.Formatter):
     def clean(self, text: str) -> str:
         # Redact before truncating, which may leave half a secret, and after sanitizing, which may join its parts.
         redact = self._secrets.redact
-        return redact(one_line(redact(printable(redact(text))), MAX_TEXT_LENGTH))
+        return redact(one_line(redact(visible(redact(text))), MAX_TEXT_LENGTH))
 
     def facts(self, record: logging.LogRecord) -> dict[str, bool | int | float | str]:
         facts: Facts = getattr(record, FACTS, {})
@@ -199,7 +211,10 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _writable(name: str) -> Path:
-    path = Path(name).expanduser()
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError as error:
+        raise _invalid(f"{FILE}: the home folder in {name!r} is unknown; write the whole path instead") from error
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _append(path, b"")
@@ -225,11 +240,12 @@ def _invalid(line: str) -> Exception:
     return InvalidInput(line)
 
 
-def _install(handler: logging.Handler, level: int) -> None:
-    """Install one handler for all loggers. Other libraries are logged from level WARNING on, or all when debugging."""
+def _install(handler: logging.Handler, level: int, libraries: int) -> None:
+    """Install one handler for all loggers. `libraries` is the level of other libraries; DEBUG includes all."""
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, StderrHandler | FileHandler)]:
         root.removeHandler(old)
     root.addHandler(handler)
-    root.setLevel(level if level == logging.DEBUG else max(level, logging.WARNING))
+    root.setLevel(level if level == logging.DEBUG else libraries)
     logging.getLogger(_LOGGER).setLevel(level)
+    logging.captureWarnings(capture=True)

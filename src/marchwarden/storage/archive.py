@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from marchwarden.core.digest import digest
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import ArchiveDamaged, StorageError
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -35,10 +36,10 @@ class Archive:
         path = self.path(name)
         try:
             if not _refresh(path, content):
-                path.parent.mkdir(parents=True, exist_ok=True)
+                create_folder(path.parent)
                 _write_atomically(path, content)
         except OSError as error:
-            raise StorageError(f"could not archive {len(content)} bytes: {error.strerror}") from error
+            raise StorageError(f"{self.folder}: {error.strerror}") from error
         return name
 
     def load(self, name: str) -> bytes:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
+from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 
 
@@ -32,7 +33,7 @@ class FolderNotes:
     def write(self, name: str, content: bytes) -> bool:
         path = self._folder / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(path.parent)
             return _link_once(path, content)
         except OSError as error:
             raise StorageError(f"a note could not be written: {error.strerror}") from error

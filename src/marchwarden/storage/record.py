@@ -5,6 +5,7 @@ journaled. Resume and rerun follow from this rule. Knows nothing about the reaso
 """
 
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -35,6 +36,7 @@ _HITS: Final = TypeAdapter(tuple[Hit, ...])
 _DOCUMENT: Final = TypeAdapter(Document)
 _THOUGHTS: Final[Mapping[type, TypeAdapter[Any]]] = {kind: TypeAdapter(kind) for kind in (Plan, Reading, Draft)}
 _BODIES: Final = {"content", "text"}
+_URL: Final = re.compile("https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,19 @@ class RunRecord:
         self._borrowed: dict[tuple[str, str], TraceEntry] = {}
 
     @property
+    def failure(self) -> str:
+        """Why a step of this run was not written to the trace. Empty if all were."""
+        return self._journal.refused if self._journal else ""
+
+    @property
     def complete(self) -> bool:
         """Whether every step of this run was written to the trace."""
-        return not (self._journal and self._journal.refused)
+        return not self.failure
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is more in the trace than the request."""
+        return any(entry.action != "start" for entry in self._known.values())
 
     @property
     def header(self) -> RunHeader:
@@ -154,7 +166,7 @@ class RunRecord:
                 fields = {"result": _HITS.dump_python(tuple(found), mode="json")}
             except SourceError as error:
                 fields = _error_fields(error)
-            entry = self.note("search", query.text, why, fields)
+            entry = self.note("search", query.text, why, {"query": query.text, **fields})
         _raise_if_failed(entry)
         return _HITS.validate_python(entry.fields["result"])
 
@@ -165,7 +177,7 @@ class RunRecord:
             try:
                 document = await timed("fetch", perform, lambda got: {"bytes": len(got.content)}, locator=hit.locator)
             except SourceError as error:
-                self.note("fetch", hit.locator, why, {"locator": hit.locator, **_error_fields(error)})
+                self.note("fetch", hit.locator, why, {**_locator_fields(hit.locator), **_error_fields(error)})
                 raise
             self.note("fetch", hit.locator, why, self._archive_document(document))
             return document
@@ -222,7 +234,8 @@ class RunRecord:
                 thought = await timed(step.action, perform, lambda had: {"tokens": had.tokens}, model=step.model_id)
             except MindError as error:
                 bill = {"model": step.model_id, "tokens": error.tokens, "exchange": self._archive_bytes(error.exchange)}
-                what = {"detail": error.detail, "too_little_left": isinstance(error, TooLittleLeft)}
+                what: Json = {"detail": error.detail, "too_little_left": isinstance(error, TooLittleLeft)}
+                what = {**what, "permanent": True} if error.permanent else what
                 self.note(step.action, step.key, why, {**bill, "error": what})
                 raise
             value = adapter.dump_python(thought.value, mode="json")
@@ -235,7 +248,7 @@ class RunRecord:
         if "error" in entry.fields:
             failed = _error_of(entry)
             kind_of_error = TooLittleLeft if failed.get("too_little_left") else MindError
-            raise kind_of_error(str(failed.get("detail")), tokens)
+            raise kind_of_error(str(failed.get("detail")), tokens, permanent=bool(failed.get("permanent")))
         if self._rethink:
             return await perform()
         if entry.fields.get("numbering", step.numbering) != step.numbering:
@@ -272,6 +285,11 @@ class RunRecord:
         self.close()
         return result if self.complete else result.model_copy(update={"trace_complete": False})
 
+    def discard(self) -> None:
+        """Delete the trace of a run that has not begun."""
+        if self._journal is not None and not self.has_begun:
+            self._journal.discard()
+
     def close(self) -> None:
         if self._journal is None:
             return
@@ -299,7 +317,7 @@ class RunRecord:
         self._archive_bytes(document.content)
         self._archive_bytes(document.text.encode())
         return {
-            "locator": document.locator,
+            **_locator_fields(document.locator),
             "content_hash": document.content_hash,
             "content_length": len(document.content),
             "text_hash": document.text_hash,
@@ -325,6 +343,11 @@ def _summarize(result: ResearchResult) -> Json:
 def _elapsed(entry: TraceEntry) -> float:
     value = entry.fields.get("elapsed")
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _locator_fields(locator: str) -> Json:
+    """Return the locator of a fetch, also as `url` if it is one."""
+    return {"url": locator, "locator": locator} if _URL.match(locator) else {"locator": locator}
 
 
 def _error_fields(error: SourceError) -> Json:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _S3_URL: Final = re.compile(r"s3:/+(?P<bucket>[^/]+)(?:/+(?P<prefix>.*?))?/*")
 _LINE_NUMBER: Final = "{:08d}"
+_PROBE: Final = "write-test"
+"""Name of an empty object. Creating it shows whether the bucket can be written."""
 
 
 class Bucket:
@@ -169,6 +171,11 @@ class S3TraceWriter:
         self._bucket.create(_trace_object(self._trace_id), whole)
         self._bucket.remove(names)
 
+    def discard(self) -> None:
+        names = self._bucket.list_names(f"traces/{self._trace_id}/")
+        if names:
+            self._bucket.remove(names)
+
 
 class S3Backend:
     """Traces, archive and notes in a bucket."""
@@ -201,6 +208,13 @@ class S3Backend:
 
     def open(self, trace_id: str) -> BinaryIO:
         return BytesIO(self.read(trace_id))
+
+    def write_failure(self) -> str:
+        try:
+            self._bucket.create(_PROBE, b"")
+        except StorageError as error:
+            return str(error)
+        return ""
 
     def begin(self, trace_id: str) -> Journal:
         return self.open_or_begin(trace_id)

@@ -2,14 +2,16 @@
 
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 from uuid import uuid4
 
-from marchwarden.errors import InvalidInput, MalformedTrace, UnknownTrace
-from marchwarden.settings import HOME
+from marchwarden.core.paths import create_folder
+from marchwarden.errors import InvalidInput, MalformedTrace, StorageError, UnknownTrace
+from marchwarden.settings import TRACE_DIR, Settings, home_folder
 from marchwarden.storage.archive import Archive
 from marchwarden.storage.notes import FolderNotes, Notes
 from marchwarden.storage.record import RunHeader, RunRecord
@@ -17,6 +19,7 @@ from marchwarden.storage.trace import Chain, Journal, Stamp, parse_chain
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SUFFIX: Final = ".jsonl"
+_PROBE_BYTES: Final = 4096
 _S3_SCHEME: Final = re.compile(r"s3:/")
 _NOT_BORROWED: Final = frozenset({"result", "send"})
 """A fork produces its own result, and its new dispatches start new runs."""
@@ -50,6 +53,10 @@ class StorageBackend(Protocol):
         """Open a trace for reading in pieces. Raises `UnknownTrace`."""
         ...
 
+    def write_failure(self) -> str:
+        """Try to write, and return why it fails. Empty if it works."""
+        ...
+
     def begin(self, trace_id: str) -> Journal: ...
 
     def open_or_begin(self, trace_id: str) -> Journal: ...
@@ -73,18 +80,25 @@ class FolderBackend:
             raise self._unknown(trace_id, error) from error
 
     def traces(self) -> list[str]:
-        found = [*self._folder.glob("*.jsonl")]
-        return [path.stem for path in sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.stem))]
+        stamps = self.stamps()
+        return sorted(stamps, key=lambda name: (-stamps[name].modified, name))
 
     def stamps(self) -> dict[str, Stamp]:
         found: dict[str, Stamp] = {}
-        # The folder may not exist yet, and a trace may be deleted during the listing.
-        with suppress(FileNotFoundError), os.scandir(self._folder) as entries:
-            for entry in entries:
-                with suppress(FileNotFoundError):
-                    if entry.name.endswith(_SUFFIX):
-                        stat = entry.stat()
-                        found[entry.name.removesuffix(_SUFFIX)] = Stamp(stat.st_mtime_ns, stat.st_size)
+        try:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    # A trace may be deleted during the listing.
+                    with suppress(FileNotFoundError):
+                        if entry.name.endswith(_SUFFIX):
+                            stat = entry.stat()
+                            found[entry.name.removesuffix(_SUFFIX)] = Stamp(stat.st_mtime_ns, stat.st_size)
+        except FileNotFoundError:
+            return {}  # The first run creates the folder.
+        except NotADirectoryError as error:
+            raise InvalidInput(f"{self.place} is not a folder; give the folder of the runs") from error
+        except OSError as error:
+            raise StorageError(f"the runs in {self.place} cannot be listed: {error.strerror}") from error
         return found
 
     def open(self, trace_id: str) -> BinaryIO:
@@ -92,6 +106,9 @@ class FolderBackend:
             return self._path(trace_id).open("rb")
         except OSError as error:
             raise self._unknown(trace_id, error) from error
+
+    def write_failure(self) -> str:
+        return folder_failure(self._folder)
 
     def begin(self, trace_id: str) -> Journal:
         return Journal.begin(self._path(trace_id), trace_id)
@@ -109,6 +126,20 @@ class FolderBackend:
     def _unknown(self, trace_id: str, error: OSError) -> UnknownTrace:
         reason = f"no trace {trace_id} in {self._folder} ({error.strerror})"
         return UnknownTrace(f"{reason}; `marchwarden traces` lists all runs")
+
+
+def folder_failure(folder: Path) -> str:
+    """Create a folder and try to write a file in it. Return why that fails; empty if it works."""
+    try:
+        create_folder(folder)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            # A full disk often still accepts empty files.
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 class Store:
@@ -132,8 +163,20 @@ class Store:
             from marchwarden.storage.s3 import Bucket, S3Backend
         except ModuleNotFoundError as error:
             raise InvalidInput("an S3 store needs the s3 extra: pip install 'marchwarden[s3]'") from error
-        home = Path(environ.get("MARCHWARDEN_HOME") or Path.home() / HOME)
-        return cls(home / "nearby", S3Backend(Bucket.at(place, environ)))
+        return cls(home_folder(environ) / "nearby", S3Backend(Bucket.at(place, environ)))
+
+    @classmethod
+    def to_write(cls, settings: Settings, given: Path | None = None) -> "Store":
+        """Open the store in the given or configured place.
+
+        Raises `InvalidInput` if the user chose the place and it cannot be written. The default place may be unwritable:
+        runs still have an answer, but an incomplete trace.
+        """
+        store = cls.at(given or settings.trace_dir, settings.environ)
+        is_chosen = given is not None or settings.environ.get(TRACE_DIR)
+        if is_chosen and (reason := store.write_failure()):
+            raise InvalidInput(f"runs cannot be written to {store.place}: {reason}; choose another folder")
+        return store
 
     @property
     def place(self) -> str:
@@ -144,6 +187,10 @@ class Store:
     def is_local(self) -> bool:
         """Whether traces and archive are in `folder` itself."""
         return isinstance(self._backend, FolderBackend)
+
+    def write_failure(self) -> str:
+        """Try to write, and return why it fails. Empty if it works."""
+        return self._backend.write_failure()
 
     def path(self, trace_id: str) -> Path:
         return self.folder / f"{_checked_id(trace_id)}{_SUFFIX}"

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol, Self
 
+from marchwarden.core.paths import create_folder, describe_missing
 from marchwarden.errors import MalformedTrace, StorageError, TraceHeld
 
 _HASH_FIELD: Final = b',"hash":"'
@@ -104,6 +105,17 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def _intact_chain(path: Path, trace_id: str) -> Chain:
+    chain = read_chain(path, trace_id)
+    _check_intact(chain, trace_id)
+    return chain
+
+
+def _check_intact(chain: Chain, trace_id: str) -> None:
+    if chain.damage:
+        raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
+
+
 class TraceWriter(Protocol):
     """Writes the lines of one trace durably, one at a time."""
 
@@ -115,30 +127,46 @@ class TraceWriter(Protocol):
         """Release the trace. `finished`: no more lines will follow. Raises `StorageError`."""
         ...
 
+    def discard(self) -> None:
+        """Delete the trace and release it."""
+        ...
+
 
 @dataclass(frozen=True)
 class FileTraceWriter:
     """Writes to an open, locked file. One `os.write` per line; a partial write is removed."""
 
+    path: Path
     descriptor: int
 
     def write(self, line: bytes) -> None:
         before = os.fstat(self.descriptor).st_size
         try:
-            written = os.write(self.descriptor, line)
+            write_all(self.descriptor, line)
         except OSError as error:
-            raise StorageError(str(error.strerror)) from error
-        if written != len(line):
             os.ftruncate(self.descriptor, before)
-            raise StorageError(f"only {written} of {len(line)} bytes were written")
+            raise StorageError(f"{self.path.parent}: {error.strerror}") from error
 
     def close(self, *, finished: bool) -> None:
         try:
             os.fsync(self.descriptor)
         except OSError as error:
-            raise StorageError(str(error.strerror)) from error
+            raise StorageError(f"{self.path.parent}: {error.strerror}") from error
         finally:
             os.close(self.descriptor)
+
+    def discard(self) -> None:
+        # If it cannot be deleted, it stays as an unfinished run.
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        os.close(self.descriptor)
+
+
+def write_all(descriptor: int, line: bytes) -> None:
+    """Write a line, usually with one call. After a partial write, the next call raises the reason, such as no space."""
+    remaining = memoryview(line)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
 
 
 @dataclass
@@ -158,32 +186,35 @@ class Journal:
     def begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
         """Start a trace. If the folder is not writable, return a journal with `refused` set instead of raising."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(path.parent)
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
             return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return cls(trace_id, FileTraceWriter(descriptor), now=now)
+        return cls(trace_id, FileTraceWriter(path, descriptor), now=now)
 
     @classmethod
     def open_or_begin(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
         """Resume a trace, or start it. A process that was killed before its first line leaves no trace."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(path.parent)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError as error:
-            return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
+            if describe_missing(path):
+                return cls(trace_id, None, now=now, refused=f"{path.parent}: {error.strerror}")
         return cls.reopen(path, trace_id, now)
 
     @classmethod
     def reopen(cls, path: Path, trace_id: str, now: Callable[[], datetime] = utc_now) -> Self:
-        """Resume a trace. A torn last line is removed first."""
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+        """Resume a trace. A torn last line is removed first. If it is not writable, the journal has `refused` set."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+        except OSError as error:
+            chain = _intact_chain(path, trace_id)
+            return cls(trace_id, None, list(chain.entries), now, refused=f"{path.parent}: {error.strerror}")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            chain = read_chain(path, trace_id)
-            if chain.damage:
-                raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
+            chain = _intact_chain(path, trace_id)
             os.ftruncate(descriptor, chain.whole_bytes)
         except BlockingIOError as error:
             os.close(descriptor)
@@ -191,7 +222,7 @@ class Journal:
         except MalformedTrace:
             os.close(descriptor)
             raise
-        return cls(trace_id, FileTraceWriter(descriptor), list(chain.entries), now)
+        return cls(trace_id, FileTraceWriter(path, descriptor), list(chain.entries), now)
 
     def append(self, action: str, decision: str, fields: Json) -> TraceEntry:
         """Write one line. Once this returns, the line survives a crash of the process."""
@@ -218,6 +249,12 @@ class Journal:
         except StorageError as error:
             self.refused = self.refused or str(error)
 
+    def discard(self) -> None:
+        """Delete the trace."""
+        if self.writer is not None:
+            writer, self.writer = self.writer, None
+            writer.discard()
+
     def _append(self, action: str, decision: str, fields: Json) -> TraceEntry:
         step = len(self.entries) + 1
         timestamp = self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -241,6 +278,5 @@ class Journal:
 
 def resume_journal(trace_id: str, chain: Chain, writer: TraceWriter) -> Journal:
     """Resume a trace that is not stored in a file."""
-    if chain.damage:
-        raise MalformedTrace(f"trace {trace_id}: {chain.damage}")
+    _check_intact(chain, trace_id)
     return Journal(trace_id, writer, list(chain.entries))

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.text.sanitize import json_text
+from marchwarden.cli.help import CommandGroup
+from marchwarden.text.sanitize import json_text, one_line, visible
 
 if TYPE_CHECKING:
     from marchwarden.researchers.arxiv.library import Library, LibraryPaper
     from marchwarden.settings import Settings
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def arxiv() -> None:
     """Manage a library of arXiv papers that is searched offline.
 
@@ -39,12 +40,12 @@ def add(settings: "Settings", ids: tuple[str, ...]) -> int:
     from marchwarden.storage.store import Store
 
     paper_ids = [ArxivId.parse(text) for text in ids]
-    source = arxiv_source(settings.environ, Store.at(settings.trace_dir, settings.environ))
+    source = arxiv_source(settings.environ, Store.to_write(settings))
     failed = 0
     for paper_id in dict.fromkeys(paper_ids):
         outcome = anyio.run(add_paper, source, paper_id)
         failed += not outcome.saved
-        click.echo(outcome.message, err=not outcome.saved)
+        click.echo(visible(outcome.message), err=not outcome.saved)
     source.close()
     return 1 if failed else 0
 
@@ -63,7 +64,7 @@ def list_(settings: "Settings", as_json: bool) -> None:
         click.echo(json_text([_as_json(each) for each in papers]))
     elif papers:
         for each in papers:
-            click.echo(f"{each.paper.id}  {each.paper.citation}")
+            click.echo(visible(f"{each.paper.id}  {each.paper.citation}"))
     else:
         click.echo("no papers in the library yet; add one with `marchwarden arxiv add ID`")
 
@@ -80,7 +81,6 @@ def info(settings: "Settings", id_: str, as_json: bool) -> None:
     """
     from marchwarden.errors import InvalidInput
     from marchwarden.researchers.arxiv.identifiers import ArxivId
-    from marchwarden.text.sanitize import one_line
 
     paper_id = ArxivId.parse(id_)
     paper = _library(settings).find(paper_id)

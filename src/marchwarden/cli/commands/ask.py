@@ -68,12 +68,14 @@ def ask(
     }
     constraints = {name: value for name, value in limits.items() if value is not None}
     request = parse_request({"question": question, "context": context, "depth": depth, "constraints": constraints})
-    selection, folder = Selection(researchers, inputs, model), trace_dir or settings.trace_dir
+    selection = Selection(researchers, inputs, model)
     if temporal:
         result = run_with_progress(ask_fleet(selection, settings, temporal, request, trace_id), temporal)
-        return print_result(result, settings, folder, as_json=as_json, verbose=verbose)
+        folder = trace_dir or settings.trace_dir
+        return print_result(result, settings, folder, model, as_json=as_json, verbose=verbose)
+    folder = options.writable_folder(settings, trace_dir)
     researcher = selection.build(settings, folder, in_process=local)
     if notice := mind_notice(settings.environ, model):
         click.echo(notice, err=True)
     result = run_with_progress(lambda sink: send_request(researcher, request, progress=sink))
-    return print_result(result, settings, folder, as_json=as_json, verbose=verbose)
+    return print_result(result, settings, folder, model, as_json=as_json, verbose=verbose)

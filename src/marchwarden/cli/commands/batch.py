@@ -49,10 +49,10 @@ def batch(
     from marchwarden.cli.selection import Selection
 
     unanswered = Batch.load(questions, results)
-    selection, folder = Selection(researchers, inputs, model), trace_dir or settings.trace_dir
+    selection = Selection(researchers, inputs, model)
     if temporal:
         anyio.run(run_batch_on_fleet, selection, settings, temporal, unanswered)
         return 0
-    researcher = selection.build(settings, folder, in_process=True)
+    researcher = selection.build(settings, options.writable_folder(settings, trace_dir), in_process=True)
     anyio.run(unanswered.run, researcher, concurrency)
     return 0

@@ -47,7 +47,8 @@ def calibrate(
     from marchwarden.evidence.confidence import Rubric
     from marchwarden.storage.store import Store
 
-    folder = Store.at(trace_dir or settings.trace_dir, settings.environ).folder
+    store = Store.to_write(settings, trace_dir) if keep else Store.at(trace_dir or settings.trace_dir, settings.environ)
+    folder = store.folder
     outcomes = [each for path, suite in _pair_with_suites(results, suites) for each in _judged_results(path, suite)]
     before = Rubric.load(folder)
     version = version or f"{Rubric.shipped().version}, fitted to {len(outcomes)} results"
@@ -95,11 +96,12 @@ def _error(rubric: "Rubric", outcomes: "Sequence[LabelledFactors]") -> float:
 
 
 def _save(folder: Path, rubric: "Rubric") -> None:
+    from marchwarden.core.paths import create_folder
     from marchwarden.errors import StorageError
     from marchwarden.evidence.confidence import RUBRIC_FILE
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        create_folder(folder)
         (folder / RUBRIC_FILE).write_text(rubric.to_toml(), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{folder / RUBRIC_FILE} cannot be written: {error.strerror}") from error

@@ -30,15 +30,14 @@ def costs(settings: "Settings", by: str, as_json: bool, trace_dir: Path | None) 
     \b
     marchwarden costs --by model
     """
-    from rich.console import Console
-
     from marchwarden.audit.costs import all_expenses, sum_by, total
     from marchwarden.audit.prices import Prices
     from marchwarden.cli import formatter
+    from marchwarden.cli.pager import print_output
 
     items = all_expenses(options.open_store(settings, trace_dir), Prices.load(settings.prices))
     sums, grand_total = sum_by(items, by), total(items)
     if as_json:
         click.echo(json_text([asdict(each) for each in (*sums, grand_total)]))
     else:
-        Console(highlight=False).print(formatter.costs(sums, grand_total), soft_wrap=True)
+        print_output(formatter.costs(sums, grand_total), wraps=False)

@@ -38,9 +38,8 @@ def doctor(settings: "Settings", check_all: bool, offline: bool, as_json: bool, 
     if as_json:
         click.echo(json_text([asdict(each) for each in checks]))
     else:
-        from rich.console import Console
-
         from marchwarden.cli import formatter
+        from marchwarden.cli.pager import print_output
 
-        Console(highlight=False).print(formatter.doctor_checks(checks))
+        print_output(formatter.doctor_checks(checks))
     return 1 if any(each.state == "broken" for each in checks) else 0

@@ -83,7 +83,7 @@ def evaluate(
     suite = Suite.load(suite_name)
     if is_gated:
         _check_gate(suite.name, sample)
-    questions, folder = suite.sample(sample, seed), trace_dir or settings.trace_dir
+    questions, folder = suite.sample(sample, seed), options.writable_folder(settings, trace_dir)
     selection = _select(suite, researchers, inputs, model, settings)
     researcher = selection.build(settings, folder, in_process=True)
     with _results_file(results) as file:
@@ -106,9 +106,21 @@ def _select(
     kinds_with_inputs = tuple(kind for kind, spec in researcher_specs().items() if spec.own_inputs(inputs))
     names = names or kinds_with_inputs or ("files",)
     if "files" in names and not inputs["folders"]:
-        # Suites are stored next to the index that is built from them.
-        inputs = inputs.having("folders", [str(suite.write_documents(settings.index_dir.with_name("suites")))])
+        inputs = inputs.having("folders", [str(_write_documents(suite, settings))])
     return Selection(names, inputs, model)
+
+
+def _write_documents(suite: "Suite", settings: "Settings") -> Path:
+    """Write the documents of the suite next to the index that is built from them, or to a temporary folder."""
+    from tempfile import TemporaryDirectory
+
+    from marchwarden.errors import StorageError
+
+    try:
+        return suite.write_documents(settings.index_dir.with_name("suites"))
+    except StorageError:
+        temporary = TemporaryDirectory(prefix="marchwarden-", ignore_cleanup_errors=True)
+        return suite.write_documents(Path(click.get_current_context().with_resource(temporary)))
 
 
 def _answer(
@@ -122,6 +134,7 @@ def _answer(
     import anyio
 
     from marchwarden.cli.batch_file import progress_bar
+    from marchwarden.cli.progress import WarningPrinter
     from marchwarden.core.request import parse_request
     from marchwarden.evaluation.report import check_question_ids
     from marchwarden.evaluation.run import Task, answer_all
@@ -133,7 +146,8 @@ def _answer(
     if tasks:
         with progress_bar() as bar:
             row = bar.add_task("questions", total=len(questions), completed=len(questions) - len(tasks))
-            anyio.run(answer_all, researcher, tasks, file, concurrency, lambda: bar.advance(row))
+            warn = WarningPrinter(bar.console).report
+            anyio.run(answer_all, researcher, tasks, file, concurrency, lambda: bar.advance(row), None, warn)
     return file.read()
 
 

@@ -83,11 +83,27 @@ def gc(settings: "Settings", delete: bool, as_json: bool, trace_dir: Path | None
 
 def measure_usage(store: "Store", now: float) -> ArchiveUsage:
     """List files before traces, so that files archived meanwhile are not considered."""
-    bodies = [*_bodies(store.archive.folder)]
-    traces = sorted(store.folder.glob("*.jsonl"))
+    from marchwarden.errors import InvalidInput, StorageError
+
+    try:
+        bodies = [*_bodies(store.archive.folder)]
+        traces = _trace_files(store.folder)
+    except NotADirectoryError as error:
+        raise InvalidInput(f"{store.folder} is not a folder; give the folder of the runs") from error
+    except OSError as error:
+        # The files that the traces need are unknown.
+        raise StorageError(f"{store.folder} cannot be read ({error.strerror}): nothing was deleted") from error
     needed = {name for trace in traces for name in _hashes_in(trace)}
     unneeded = [body for body in bodies if _hash(body.path) not in needed and now - body.touched > MIN_AGE_SEC]
     return ArchiveUsage(len(bodies), sum(body.size for body in bodies), len(traces), tuple(unneeded))
+
+
+def _trace_files(folder: Path) -> list[Path]:
+    """Return all files that may be traces, also under other names. A folder that cannot be listed is not empty."""
+    try:
+        return [path for path in folder.iterdir() if path.suffix == ".jsonl"]
+    except FileNotFoundError:
+        return []
 
 
 def _bodies(folder: Path) -> Iterator[ArchivedFile]:

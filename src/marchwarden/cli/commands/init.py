@@ -81,12 +81,13 @@ def _prices() -> str:
 
 def _create(path: Path, text: str) -> str:
     """Create a file unless it exists, and return a message."""
+    from marchwarden.core.paths import create_folder
     from marchwarden.errors import InvalidInput
 
-    if path.exists():
-        return f"{path} already exists; unchanged"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            return f"{path} already exists; unchanged"
+        create_folder(path.parent)
         # Readable by the owner only, because it will contain keys.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -11,6 +11,7 @@ import click
 from marchwarden.cli import options
 from marchwarden.cli.environment import KEYS, VARIABLES
 from marchwarden.core.inputs import Inputs
+from marchwarden.settings import expand_home
 from marchwarden.text.sanitize import json_text
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _public_settings(environ: Mapping[str, str]) -> dict[str, str]:
         value = environ.get(each.name, "")
         if value and not each.is_key and each.name not in _SHELL_ONLY and not _has_password(value):
             is_folder = each.is_path and "://" not in value
-            public[each.name] = str(Path(value).expanduser().absolute()) if is_folder else value
+            public[each.name] = str(expand_home(value).absolute()) if is_folder else value
     return public
 
 
@@ -101,7 +102,7 @@ def _absolute(path_or_url: str) -> str:
     from marchwarden.errors import InvalidInput
 
     if "://" not in path_or_url:
-        return str(Path(path_or_url).expanduser().absolute())
+        return str(expand_home(path_or_url).absolute())
     if _has_password(path_or_url):
         raise InvalidInput("the configuration must not contain a password: remove it from the URL and set PGPASSWORD")
     return path_or_url

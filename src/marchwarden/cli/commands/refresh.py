@@ -28,10 +28,9 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
     \b
     marchwarden refresh TRACE_ID
     """
-    from rich.console import Console
-
     from marchwarden.audit.recheck import statement_statuses
     from marchwarden.cli import formatter
+    from marchwarden.cli.pager import print_output
 
     store = options.open_store(settings, trace_dir)
     source_checks = check_sources(settings, store, trace_id)
@@ -41,8 +40,7 @@ def refresh(settings: "Settings", trace_id: str, as_json: bool, trace_dir: Path 
         visits = [asdict(each) for each in source_checks]
         click.echo(json_text({"visits": visits, "statements": [each.to_json() for each in statements]}))
     else:
-        console = Console(highlight=False)
-        console.print(formatter.source_checks(source_checks), formatter.statements(statements), sep="\n")
+        print_output(formatter.source_checks(source_checks), formatter.statements(statements))
     return 0 if all(each.is_intact for each in source_checks) else 1
 
 

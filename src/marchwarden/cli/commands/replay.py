@@ -1,6 +1,5 @@
 """`marchwarden replay`: show a run step by step, rerun it offline, or fork it at a step."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +44,7 @@ def replay(
         raise click.UsageError("--model needs --from STEP: the step to restart from")
     store = options.open_store(settings, trace_dir)
     if step:
+        options.writable_folder(settings, trace_dir)
         return _fork(settings, store, trace_id, model, step, as_json=as_json)
     return _rerun(store, trace_id, as_json=as_json) if rerun else _show_steps(store, trace_id, as_json=as_json)
 
@@ -83,7 +83,7 @@ def _rerun(store: "Store", trace_id: str, *, as_json: bool) -> int:
 
     outcome = anyio.run(rerun, store, trace_id, ExtractiveMind(), rebuild_run_offline)
     if as_json:
-        click.echo(json.dumps({"identical": not outcome.differences, "differences": outcome.differences}))
+        click.echo(json_text({"identical": not outcome.differences, "differences": outcome.differences}))
     elif outcome.differences:
         click.echo(f"different: {', '.join(outcome.differences)}")
     else:
@@ -102,4 +102,4 @@ def _fork(settings: "Settings", store: "Store", trace_id: str, model: str | None
     trace_dir = Path(store.place)
     researcher = rebuild_from_trace(store.reread(trace_id).header, settings, trace_dir, model)
     result = run_with_progress(lambda sink: researcher.fork(trace_id, step, progress=sink))
-    return print_result(result, settings, trace_dir, as_json=as_json)
+    return print_result(result, settings, trace_dir, model, as_json=as_json)

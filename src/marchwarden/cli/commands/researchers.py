@@ -36,11 +36,10 @@ def researchers(settings: "Settings", as_json: bool) -> int:
     if as_json:
         click.echo(json_text([vars(each) for each in statuses]))
     else:
-        from rich.console import Console
-
         from marchwarden.cli import formatter
+        from marchwarden.cli.pager import print_output
 
-        Console(highlight=False).print(formatter.researchers(statuses))
+        print_output(formatter.researchers(statuses))
     return 0 if all(each.well for each in statuses) else 1
 
 

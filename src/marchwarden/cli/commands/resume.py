@@ -29,8 +29,12 @@ def resume(
     """
     from marchwarden.cli.rebuild import rebuild_from_trace
 
-    store = options.open_store(settings, trace_dir)
-    folder = trace_dir or settings.trace_dir
-    researcher = rebuild_from_trace(store.reread(trace_id).header, settings, folder, model)
+    record = options.open_store(settings, trace_dir).reread(trace_id)
+    if record.result is not None:
+        click.echo("this run is already finished", err=True)
+        folder = trace_dir or settings.trace_dir
+        return print_result(record.result, settings, folder, as_json=as_json, verbose=verbose)
+    folder = options.writable_folder(settings, trace_dir)
+    researcher = rebuild_from_trace(record.header, settings, folder, model)
     result = run_with_progress(lambda sink: researcher.resume(trace_id, progress=sink))
-    return print_result(result, settings, folder, as_json=as_json, verbose=verbose)
+    return print_result(result, settings, folder, model, as_json=as_json, verbose=verbose)

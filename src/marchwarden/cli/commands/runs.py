@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from marchwarden.cli.help import CommandGroup
 from marchwarden.cli.temporal import temporal_connection
+from marchwarden.text.sanitize import escape_json, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from marchwarden.temporal.runs import FleetRun
 
 T = TypeVar("T")
+
+MAX_LINE_LENGTH = 800
 
 STATES = ("running", "completed", "failed", "canceled", "terminated", "timedout")
 temporal = click.option(
@@ -26,7 +30,7 @@ temporal = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def runs() -> None:
     """Manage runs on the fleet.
 
@@ -122,11 +126,11 @@ def _with_client(settings: "Settings", address: str, action: "Callable[[Client],
 
 
 def _as_json(run: "FleetRun") -> str:
-    return json.dumps(vars(run), default=str, ensure_ascii=False)
+    return escape_json(json.dumps(vars(run), default=str, ensure_ascii=False))
 
 
 def _line(run: "FleetRun") -> str:
-    from marchwarden.text.sanitize import one_line
-
     names = ", ".join(run.researchers)
-    return one_line(f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {names}  {run.question}", 200)
+    return one_line(
+        f"{run.trace_id}  {run.state:9}  {run.began:%Y-%m-%d %H:%M}  {names}  {run.question}", MAX_LINE_LENGTH
+    )

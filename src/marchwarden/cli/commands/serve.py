@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 import click
 
 from marchwarden.cli import options
-from marchwarden.researchers.serve import serve_options
+from marchwarden.cli.help import CommandGroup
+from marchwarden.researchers.serve import check_store, serve_options
 
 if TYPE_CHECKING:
     from marchwarden.core.inputs import Inputs
     from marchwarden.settings import Settings
 
 
-class ServeGroup(click.Group):
+class ServeGroup(CommandGroup):
     """A click group with a subcommand for each kind of researcher."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -65,6 +66,7 @@ def serve_pi(
     from marchwarden.orchestrator.pi import NAME, PURPOSE
     from marchwarden.storage.store import Store
 
+    check_store(settings)
     researcher = Selection(researchers, inputs).build(settings, settings.trace_dir, in_process=True)
     store = Store.at(settings.trace_dir, settings.environ)
     mcp_options = ServeOptions(address, token_env, service_file, allowed_hosts)

@@ -1,5 +1,6 @@
 """`marchwarden ui`: serve the browser interface on this machine."""
 
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,9 +9,10 @@ import click
 
 from marchwarden.cli import options
 from marchwarden.core.inputs import Inputs
+from marchwarden.settings import expand_home
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from marchwarden.protocols import Researcher
     from marchwarden.settings import Settings
@@ -54,13 +56,35 @@ def ui(settings: "Settings", port: int, no_open: bool, trace_dir: Path | None) -
 
             webbrowser.open(address)
 
-    unfinished = anyio.run(
-        partial(serve_page, ui_dependencies(settings, trace_dir or settings.trace_dir), port, announce)
-    )
+    with _usable_folder(settings, trace_dir) as folder:
+        unfinished = anyio.run(partial(serve_page, ui_dependencies(settings, folder), port, announce))
     if unfinished:
         click.echo(
             f"{unfinished} unfinished: `marchwarden traces` lists them, `marchwarden resume` continues", err=True
         )
+
+
+@contextmanager
+def _usable_folder(settings: "Settings", trace_dir: Path | None) -> "Iterator[Path]":
+    """Yield the folder of the runs. The pages show stored runs, so an unwritable default is replaced temporarily."""
+    from tempfile import TemporaryDirectory
+
+    from marchwarden.errors import StorageError
+    from marchwarden.storage.store import Store
+
+    folder = options.writable_folder(settings, trace_dir)
+    reason = Store.at(folder, settings.environ).write_failure()
+    if not reason:
+        yield folder
+        return
+    warning = f"runs cannot be written to {folder} ({reason}); new runs are kept until this command ends"
+    click.echo(f"marchwarden: warning: {warning}", err=True)
+    try:
+        temporary = TemporaryDirectory(prefix="marchwarden-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StorageError(f"no temporary folder can be created: {error.strerror}; free some space") from error
+    with temporary as name:
+        yield Path(name)
 
 
 def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
@@ -111,4 +135,4 @@ def ui_dependencies(settings: "Settings", trace_dir: Path) -> "UiDependencies":
 
 
 def _expand_home(path_or_url: str) -> str:
-    return str(Path(path_or_url).expanduser()) if path_or_url.startswith("~") else path_or_url
+    return str(expand_home(path_or_url)) if path_or_url.startswith("~") else path_or_url

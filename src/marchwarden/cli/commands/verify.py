@@ -28,21 +28,19 @@ def verify(settings: "Settings", trace_id: str, online: bool, as_json: bool, tra
     marchwarden verify TRACE_ID
     marchwarden verify --online TRACE_ID
     """
-    from rich.console import Console
-
     from marchwarden.audit.verify import verify as verify_run
     from marchwarden.cli import formatter
     from marchwarden.cli.commands.refresh import check_sources
+    from marchwarden.cli.pager import print_output
 
     store = options.open_store(settings, trace_dir)
     checks = verify_run(store, trace_id)
-    console = Console(highlight=False)
     if not as_json:
-        console.print(formatter.checks(checks), soft_wrap=True)
+        print_output(formatter.checks(checks), wraps=False)
     source_checks = check_sources(settings, store, trace_id) if online else ()
     if as_json:
         proofs, visits = [asdict(each) for each in checks], [asdict(each) for each in source_checks]
         click.echo(json_text({"checks": proofs, "visits": visits} if online else proofs))
     elif online:
-        console.print(formatter.source_checks(source_checks))
+        print_output(formatter.source_checks(source_checks))
     return 0 if all(each.proved for each in checks) and all(each.is_intact for each in source_checks) else 1

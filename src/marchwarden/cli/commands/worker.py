@@ -78,7 +78,7 @@ def worker(
     from marchwarden.temporal.model_proxy_client import ProxyClient
     from marchwarden.temporal.worker import TemporalWorker
 
-    store = options.open_store(settings, trace_dir)
+    store = _writable_store(settings, trace_dir)
     services = [each for spec in researcher_specs().values() for each in spec.services(settings.environ)]
     limits, drain_time = _limits(services, settings), timedelta(seconds=drain)
     known = ("pi", *researcher_specs(), *external_registry(settings).entries)
@@ -102,6 +102,16 @@ def worker(
             await model_proxy.close()
 
     anyio.run(serve)
+
+
+def _writable_store(settings: "Settings", trace_dir: Path | None) -> "Store":
+    """Open the store. Workers exchange results through it, so even the default place must be writable."""
+    from marchwarden.errors import InvalidInput
+
+    store = options.open_store(settings, trace_dir)
+    if reason := store.write_failure():
+        raise InvalidInput(f"results cannot be written to {store.place}: {reason}; give --trace-dir another folder")
+    return store
 
 
 @dataclass
