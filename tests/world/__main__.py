@@ -5,6 +5,7 @@ import shlex
 import signal
 
 from tests.world.model_options import ModelOptions
+from tests.world.model_services import KEYS
 from tests.world.pages import QUESTION
 from tests.world.world import World
 
@@ -32,7 +33,7 @@ def main() -> None:
         print(f"\n# without keys, instead of the Tavily lines:\n# export MARCHWARDEN_SEARXNG_URL={world.searxng_url()}")
         print(f"# export MARCHWARDEN_WIKIPEDIA_URL={world.wikipedia_url()}")
         options = ModelOptions(arguments.personality, arguments.model_trouble)
-        for service in ("anthropic", "openai"):
+        for service in KEYS:
             print(f"\n# to use the world's {service} models:")
             for name, value in world.models.environ(service, options).items():
                 print(f"# export {name}={shlex.quote(value)}")

@@ -18,6 +18,7 @@ TEXT: Final = (
     "<html><body><article><p>The Alder Bridge is mentioned here, and nothing else is.</p></article></body></html>"
 )
 AN_HOUR: Final = 3600
+IMPOSSIBLE_DATE: Final = "1 Jan 99999999999999999999 00:00:00 +0000"
 
 _CHUNK: Final = b"1000\r\n" + b"<p>more</p>".ljust(0x1000) + b"\r\n"
 
@@ -93,6 +94,7 @@ def _later(seen: Callable[[Request], int]) -> Faults:
         "retry-after": always(Reply(429, b"", (("Retry-After", str(AN_HOUR)),))),
         "retry-after-date": in_an_hour,
         "retry-after-nonsense": always(Reply(503, b"", (("Retry-After", "-9e999"),))),
+        "retry-after-impossible": always(Reply(503, b"", (("Retry-After", IMPOSSIBLE_DATE),))),
         "flaky": once(Reply(503)),
         "soon": once(Reply(429, b"", (("Retry-After", "0"),))),
     }
@@ -260,6 +262,9 @@ def _unreadable() -> Faults:
         "charset-wrong": declared("utf-8", accents.encode("windows-1252")),
         "charset-other-way": declared("iso-8859-1", accents.encode()),
         "charset-unknown": declared("klingon", accents.encode()),
+        "charset-in-text": always(
+            Reply(200, b"charset=idna\nThe Alder Bridge \xff", (("Content-Type", "text/plain"),))
+        ),
         "charset-utf16": declared("utf-16le", accents.encode("utf-16-le")),
         "lone-surrogates": declared(
             "utf-8", TEXT.replace("Alder", "Al&#xD800;der \ud83d").encode("utf-8", "surrogatepass")

@@ -18,13 +18,9 @@ JSON: Final = ("Content-Type", "application/json")
 HTML: Final = ("Content-Type", "text/html; charset=utf-8")
 
 _PAGE: Final = b"<!doctype html><html><body><h1>502 Bad Gateway</h1><p>nginx</p></body></html>"
-_NONSENSE: Final = {
-    "input_tokens": -5,
-    "output_tokens": -7,
-    "prompt_tokens": -5,
-    "completion_tokens": -7,
-    "total_tokens": -12,
-}
+_INPUT_COUNTS: Final = ("input_tokens", "prompt_tokens", "promptTokenCount")
+_OUTPUT_COUNTS: Final = ("output_tokens", "completion_tokens", "candidatesTokenCount")
+_TOTALS: Final = ("total_tokens", "totalTokenCount")
 
 
 @dataclass(frozen=True)
@@ -94,8 +90,8 @@ def _bodies() -> Mapping[str, ModelFault]:
     def instead(content: bytes, kind: tuple[str, str] = JSON) -> ResponseFault:
         return ResponseFault(lambda _: Reply(200, content, (kind,)))
 
-    def usage(change: Callable[[dict[str, object]], object]) -> ResponseFault:
-        return ResponseFault(lambda reply: _with_usage(reply, change))
+    def usage(value: dict[str, int] | None) -> ResponseFault:
+        return ResponseFault(lambda reply: _with_usage(reply, value))
 
     return {
         "truncated-json": ResponseFault(lambda reply: replace(reply, content=reply.content[: len(reply.content) // 2])),
@@ -111,17 +107,34 @@ def _bodies() -> Mapping[str, ModelFault]:
         "html-as-json": instead(_PAGE),
         "no-content": ResponseFault(lambda _: Reply(204)),
         "wrong-type": ResponseFault(lambda reply: replace(reply, headers=(("Content-Type", "text/plain"),))),
-        "no-usage": usage(lambda body: body.pop("usage", None)),
-        "usage-nonsense": usage(lambda body: body.update(usage=_NONSENSE)),
+        "no-usage": usage(None),
+        "usage-too-low": usage(_counts(2, 1)),
+        "unknown-block": ResponseFault(_with_unknown_block),
+        "usage-nonsense": usage(_counts(-5, -7)),
     }
 
 
-def _with_usage(reply: Reply, change: Callable[[dict[str, object]], object]) -> Reply:
+def _with_unknown_block(reply: Reply) -> Reply:
+    """Put a block that no client knows in front of the answer, and one without a text behind it."""
+    body: dict[str, object] = json.loads(reply.content)
+    if isinstance(blocks := body.get("content"), list):
+        body["content"] = [{"type": "hologram_use", "id": "h1"}, *blocks, {"type": "text", "text": None}]
+    return replace(reply, content=json.dumps(body).encode())
+
+
+def _counts(given: int, made: int) -> dict[str, int]:
+    """Token counts under the names of every service."""
+    totals = dict.fromkeys(_TOTALS, given + made)
+    return {**dict.fromkeys(_INPUT_COUNTS, given), **dict.fromkeys(_OUTPUT_COUNTS, made), **totals}
+
+
+def _with_usage(reply: Reply, usage: dict[str, int] | None) -> Reply:
     if JSON not in reply.headers:
         return reply
     body: dict[str, object] = json.loads(reply.content)
-    change(body)
-    return replace(reply, content=json.dumps(body).encode())
+    name = "usageMetadata" if "usageMetadata" in body else "usage"
+    body.pop(name, None)
+    return replace(reply, content=json.dumps({**body, **({name: usage} if usage else {})}).encode())
 
 
 def _connections() -> Mapping[str, ModelFault]:
@@ -133,6 +146,7 @@ def _connections() -> Mapping[str, ModelFault]:
         "reset": _sent(_reset),
         "truncated": _sent(_truncated),
         "huge": _sent(_huge),
+        "not-http": _sent(_not_http),
         "reset-at-once": _sent(_reset_at_once, billed=False),
         "closed": _sent(_close, billed=False),
     }
@@ -167,6 +181,10 @@ async def _reset(connection: Connection, written: bytes) -> None:
 
 async def _truncated(connection: Connection, written: bytes) -> None:
     await connection.send(written[:-20])
+
+
+async def _not_http(connection: Connection, written: bytes) -> None:
+    await connection.send(b"\x15\x03\x01\x00\x02\x02\x46" + written)
 
 
 async def _huge(connection: Connection, written: bytes) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-_ROOT: Final = "v1"
+_ROOTS: Final = frozenset({"v1", "v1beta"})
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ModelOptions:
     def parse(cls, target: str) -> "tuple[ModelOptions, str]":
         """Split the path of a request into its options and the remaining path."""
         parts = [unquote(part) for part in urlsplit(target).path.strip("/").split("/")]
-        at = next((at for at in range(0, len(parts), 2) if parts[at] == _ROOT), len(parts))
+        at = next((at for at in range(0, len(parts), 2) if parts[at] in _ROOTS), len(parts))
         said = dict(zip(parts[:at:2], parts[1:at:2], strict=False))
         options = cls(
             said.get("personality", cls.personality),

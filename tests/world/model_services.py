@@ -1,4 +1,4 @@
-"""The two model services of the world: their keys, log and URLs."""
+"""The model services of the world: their keys, log and URLs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from itertools import count
 from typing import Final
 
 from tests.world.anthropic_server import Anthropic
+from tests.world.google_server import Google
 from tests.world.model_faults import model_faults
 from tests.world.model_options import ModelOptions
 from tests.world.model_service import ModelService
@@ -14,8 +15,12 @@ from tests.world.openai_server import OpenAI
 from tests.world.personalities import personalities
 from tests.world.server import Handler
 
-KEYS: Final = {"anthropic": "anthropic-world-key", "openai": "openai-world-key"}
-DEFAULTS: Final = {"anthropic": "anthropic:claude-sonnet-4-6", "openai": "openai:world-model"}
+KEYS: Final = {"anthropic": "anthropic-world-key", "openai": "openai-world-key", "google": "google-world-key"}
+DEFAULTS: Final = {
+    "anthropic": "anthropic:claude-sonnet-4-6",
+    "openai": "openai:world-model",
+    "google": "google:gemini-2.5-flash",
+}
 
 
 class ModelServices:
@@ -40,7 +45,7 @@ class ModelServices:
         """One service per dialect, with a shared log and shared personalities."""
         return {
             dialect.name: ModelService(dialect, KEYS[dialect.name], self.log, self._cast, self._faults)
-            for dialect in (Anthropic(), OpenAI())
+            for dialect in (Anthropic(), OpenAI(), Google())
         }
 
     def url(self, service: str, options: ModelOptions | None = None, script: Sequence[ScriptLine] = ()) -> str:

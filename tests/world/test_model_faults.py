@@ -87,6 +87,9 @@ BILLED: Mapping[str, Check] = {
         response.header("Content-Type") == "text/plain" and not broken(answer_text(response))
     ),
     "no-usage": lambda response: "usage" not in response.json() and not broken(answer_text(response)),
+    "usage-too-low": lambda response: b'_tokens": 2' in response.body,
+    "unknown-block": lambda response: response.status == 200 and b"text" in response.body,
+    "not-http": lambda response: response.data.startswith(b"\x15\x03"),
     "usage-nonsense": lambda response: b'"output_tokens": -7' in response.body,
     "hang": lambda response: response.silent and not response.data,
     "hang-in-body": lambda response: response.silent and short(response),

@@ -25,7 +25,7 @@ from tests.world.wikipedia import Wikipedia
 KEY: Final = "tvly-world-key"
 FAULTS_ADDRESS: Final = "127.0.0.9"
 TRAP: Final = "trap"
-NOT_ALLOWED: Final = (TRAP, "anthropic", "openai")
+NOT_ALLOWED: Final = (TRAP, "anthropic", "openai", "google")
 """Pages are never fetched from these."""
 
 
