@@ -79,14 +79,15 @@ def python_prose(path: Path) -> str:
     return "\n".join([*sentences, *comments])
 
 
-def help_texts(command: click.Command, path: str = "marchwarden") -> Iterator[str]:
-    context = click.Context(command, info_name=path)
+def help_texts(command: click.Command, name: str = "marchwarden", parent: click.Context | None = None) -> Iterator[str]:
+    # With the settings of the command, because it remembers its help option for all later contexts.
+    context = click.Context(command, parent, name, **command.context_settings)
     yield command.get_help(context)
     if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
+        for each in command.list_commands(context):
+            found = command.get_command(context, each)
             assert found is not None
-            yield from help_texts(found, f"{path} {name}")
+            yield from help_texts(found, each, context)
 
 
 @cache
