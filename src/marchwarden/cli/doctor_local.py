@@ -47,11 +47,11 @@ def _storage(store: "Store", limit: int | None) -> Iterator[DoctorCheck]:
 
 
 def _readable_traces(store: "Store", limit: int | None, remedy: str) -> DoctorCheck:
-    from marchwarden.errors import StorageError
+    from marchwarden.errors import InvalidInput, StorageError
 
     try:
         return check_traces(store, limit)
-    except StorageError as error:
+    except (InvalidInput, StorageError) as error:
         return DoctorCheck("traces", "broken", str(error), remedy)
 
 

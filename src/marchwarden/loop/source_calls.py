@@ -46,13 +46,14 @@ class SourceCalls:
             return await _with_timeout(lambda: self._source.fetch(hit), seconds, left)
 
     def notices(self) -> list[str]:
-        return self._listed(self._source.notices, "notices")
+        return self._listed(lambda: self._source.notices(), "notices")
 
     def warnings(self) -> list[str]:
         """List problems that do not affect the answer, if the source reports any."""
-        if not isinstance(self._source, SourceWithWarnings):
-            return []
-        return self._listed(self._source.warnings, "warnings")
+        return self._listed(self._warnings, "warnings")
+
+    def _warnings(self) -> Sequence[str]:
+        return self._source.warnings() if isinstance(self._source, SourceWithWarnings) else ()
 
     def _listed(self, get: Callable[[], Sequence[str]], what: str) -> list[str]:
         try:
