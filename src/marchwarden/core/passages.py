@@ -5,6 +5,7 @@ about documents, ranking or questions.
 """
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -24,6 +25,7 @@ BREAK: Final = re.compile(f"{REMOVAL_MARK}|{re.escape(CUT)}")
 """Excerpts never span these places: text is missing there, or the source contains our own cut mark."""
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
+_FIRST_LINE: Final = re.compile(r"\S[^\n]*")
 _BLOCK_START: Final = re.compile(r"\s*(?:[-*+•|>]|\d{1,3}[.)]|#{1,6})\s")
 _BAR: Final = re.compile(r"^\s*\||\s\|(?:\s|$)|-\|-")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
@@ -37,7 +39,7 @@ _PARENTHESIS: Final = re.compile(r"\s*[([][^()\[\]]{0,79}[^()\[\].!?][)\]][.;]?\
 _CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """The smallest unit of evidence. Headings are sentences too."""
 
@@ -47,7 +49,7 @@ class Sentence:
     is_heading: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A few consecutive sentences under one heading of a document."""
 
@@ -59,7 +61,7 @@ class Passage:
     heading: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Block:
     """A paragraph, a list item, a table row or a heading."""
 
@@ -71,23 +73,29 @@ class _Block:
 
 def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int = 0) -> list[Passage]:
     """Split a text into passages, numbered from `first`."""
-    passages: list[Passage] = []
+    return list(iter_passages(text, layout, first=first, document=document))
+
+
+def iter_passages(text: str, layout: Layout = "prose", *, first: int = 1, document: int = 0) -> Iterator[Passage]:
+    """Yield the passages of a text one by one, for texts whose passages need not be in memory together."""
     heading = _first_line(text) if layout == "table" else ""
+    number = first
     pending: list[tuple[int, int, bool]] = []
 
-    def close() -> None:
-        if not pending:
-            return
-        name = f"p{first + len(passages)}"
-        sentences = tuple(Sentence(f"{name}.s{at}", *piece) for at, piece in enumerate(pending, 1))
-        passages.append(Passage(name, document, pending[0][0], pending[-1][1], sentences, heading))
-        pending.clear()
+    def close() -> Iterator[Passage]:
+        nonlocal number
+        if pending:
+            name = f"p{number}"
+            sentences = tuple(Sentence(f"{name}.s{at}", *piece) for at, piece in enumerate(pending, 1))
+            yield Passage(name, document, pending[0][0], pending[-1][1], sentences, heading)
+            number += 1
+            pending.clear()
 
     for block in _prose_blocks(text) if layout == "prose" else _line_blocks(text):
         if block.is_heading or (
             pending and block.end - pending[0][0] > FULL_PASSAGE and _length(pending) > PASSAGE_MAY_END
         ):
-            close()
+            yield from close()
         if block.is_heading:
             heading = _heading_text(text[block.start : block.end])
             pending.append((block.start, block.end, True))
@@ -95,10 +103,9 @@ def split(text: str, layout: Layout = "prose", *, first: int = 1, document: int 
         is_whole = block.is_row or layout != "prose"
         for start, end in _cut(text, block.start, block.end) if is_whole else _sentences(text, block):
             if pending and end - pending[0][0] > FULL_PASSAGE:
-                close()
+                yield from close()
             pending.append((start, end, False))
-    close()
-    return passages
+    yield from close()
 
 
 def looks_like_a_row(line: str) -> bool:
@@ -117,7 +124,8 @@ def _length(pending: list[tuple[int, int, bool]]) -> int:
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.split("\n") if line.strip()), "")[:LONGEST_SENTENCE]
+    first = _FIRST_LINE.search(text)
+    return first[0].strip()[:LONGEST_SENTENCE] if first else ""
 
 
 def _heading_text(line: str) -> str:
@@ -126,8 +134,12 @@ def _heading_text(line: str) -> str:
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    """Return the span without white space at its ends. Copies nothing: the span may be a whole document."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
 
 
 def _has_text(text: str) -> bool:
@@ -140,21 +152,39 @@ def _line_blocks(text: str) -> Iterator[_Block]:
             yield _Block(*_trim(text, *line.span()))
 
 
+class _Lines:
+    """The lines of a text, by number. Stores only where they start: a text may have many."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = array("q", (line.start() for line in _LINE.finditer(text)))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def span(self, at: int) -> tuple[int, int]:
+        return self._starts[at], self._starts[at + 1]
+
+    def __getitem__(self, at: int) -> str:
+        """Return a line, or nothing if there is no such line."""
+        return self._text[slice(*self.span(at))] if 0 <= at < len(self) else ""
+
+
 def _prose_blocks(text: str) -> Iterator[_Block]:
     """Yield paragraphs, which end at empty lines, and separate blocks for list items, rows, code lines and headings."""
-    lines = [line.span() for line in _LINE.finditer(text) if line[0]]
+    lines = _Lines(text)
     block_start: int | None = None
     fenced = False
-    for at, (start, end) in enumerate(lines):
-        line = text[start:end]
+    for at in range(len(lines)):
+        (start, end), line = lines.span(at), lines[at]
         fenced ^= bool(_FENCE.match(line))
         if not _has_text(line):
             if block_start is not None:
                 yield _Block(*_trim(text, block_start, start))
             block_start = None
             continue
-        row = not fenced and _is_row(text, lines, at)
-        heading = not fenced and not row and _is_heading(text, lines, at, after_gap=block_start is None)
+        row = not fenced and _is_row(lines, at)
+        heading = not fenced and not row and _is_heading(lines, at, after_gap=block_start is None)
         if block_start is not None and (fenced or row or heading or _BLOCK_START.match(line)):
             yield _Block(*_trim(text, block_start, start))
             block_start = None
@@ -166,23 +196,20 @@ def _prose_blocks(text: str) -> Iterator[_Block]:
         yield _Block(*_trim(text, block_start, len(text)))
 
 
-def _is_row(text: str, lines: list[tuple[int, int]], at: int) -> bool:
+def _is_row(lines: _Lines, at: int) -> bool:
     """Whether the line and one of its neighbours are separated into cells by bars."""
-    if not looks_like_a_row(text[slice(*lines[at])]):
-        return False
-    neighbours = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
-    return any(looks_like_a_row(text[slice(*line)]) for line in neighbours)
+    return looks_like_a_row(lines[at]) and any(looks_like_a_row(lines[near]) for near in (at - 1, at + 1))
 
 
-def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: bool) -> bool:
+def _is_heading(lines: _Lines, at: int, *, after_gap: bool) -> bool:
     """Whether the line is marked, underlined, or short, separate and without sentence punctuation at the end."""
-    line = text[slice(*lines[at])].strip()
+    line = lines[at].strip()
     if len(line) > LONGEST_HEADING:
         return False
     if _MARKED_HEADING.fullmatch(line):
         return True
-    following = text[slice(*lines[at + 1])] if at + 1 < len(lines) else ""
-    if not after_gap or _BLOCK_START.match(line + " ") or line.startswith(_DIRECTIVE) or _is_code(text, lines, at):
+    following = lines[at + 1]
+    if not after_gap or _BLOCK_START.match(line + " ") or line.startswith(_DIRECTIVE) or _is_code(lines, at):
         return False
     if _UNDERLINE.fullmatch(following.rstrip("\n")):
         return True
@@ -190,11 +217,11 @@ def _is_heading(text: str, lines: list[tuple[int, int]], at: int, *, after_gap: 
     return has_text_below and not following.strip() and line[-1] not in ".!?;:,\"'”’)"
 
 
-def _is_code(text: str, lines: list[tuple[int, int]], at: int) -> bool:
+def _is_code(lines: _Lines, at: int) -> bool:
     """Whether the line is indented below a line that introduces code."""
-    if not text[lines[at][0]].isspace():
+    if not lines[at][0].isspace():
         return False
-    above = (text[slice(*lines[near])].strip() for near in range(at - 1, -1, -1))
+    above = (lines[near].strip() for near in range(at - 1, -1, -1))
     before = next((line for line in above if line), "")
     return before.endswith("::") or before.startswith(_DIRECTIVE)
 

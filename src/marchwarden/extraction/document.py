@@ -3,14 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Final
 
 from marchwarden.core.notebook import Document, Link, Mark
 from marchwarden.core.passages import Layout
 from marchwarden.errors import SourceError
-
-MAX_TEXT_LENGTH: Final = 20_000_000
-"""Characters. A longer document is refused, because a truncated one would look complete."""
 
 
 class Unreadable(SourceError):
@@ -61,27 +57,3 @@ class Extracted:
             author=self.author,
             published=self.published,
         )
-
-
-@dataclass(frozen=True)
-class DocumentPart:
-    """A part of a document that a locator can name, such as a page or a chapter."""
-
-    fragment: str
-    text: str
-
-
-def join_parts(parts: list[DocumentPart]) -> tuple[str, tuple[Mark, ...]]:
-    """Join the parts to one text and mark where each begins."""
-    marks: list[Mark] = []
-    pieces: list[str] = []
-    length = 0
-    for part in parts:
-        if not part.text.strip():
-            continue
-        marks.append(Mark(length, part.fragment))
-        pieces.append(part.text.strip())
-        length += len(pieces[-1]) + 2
-        if length > MAX_TEXT_LENGTH:
-            raise Unreadable(f"its text is longer than {MAX_TEXT_LENGTH:,} characters")
-    return "\n\n".join(pieces), tuple(marks)

@@ -11,7 +11,8 @@ import lxml.etree
 
 from marchwarden.extraction import webpage
 from marchwarden.extraction.charset import decode
-from marchwarden.extraction.document import DocumentPart, Extracted, Unreadable, join_parts
+from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.parts import DocumentPart, join_parts
 from marchwarden.extraction.plain import parse_day
 from marchwarden.extraction.zip_limits import check_size, read_entry
 

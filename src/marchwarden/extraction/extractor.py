@@ -1,4 +1,4 @@
-"""Extract text from untrusted bytes. Plain text is read in this process, other formats in a killable subprocess."""
+"""Extract text from untrusted bytes. Short plain text is read in this process, all else in a killable subprocess."""
 
 import signal
 import subprocess
@@ -18,6 +18,8 @@ from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import Format, detect_format, extract
 from marchwarden.extraction.messages import MAX_ANSWER_BYTES, ExtractionRefused, decode_answer, receive, send
 
+SHORT: Final = 65_536
+"""Bytes of plain text that are read in less time than a message to a subprocess takes."""
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30
 IDLE_SECONDS: Final = 60.0
@@ -59,7 +61,7 @@ class Extractor:
 
         Any other `SourceError` is a problem of this installation; the same bytes may be readable later.
         """
-        if detect_format(content, name) is Format.TEXT:
+        if detect_format(content, name) is Format.TEXT and len(content) <= SHORT:
             return extract(content, name)
         close_count = self._close_count
         with self._free:

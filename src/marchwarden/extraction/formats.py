@@ -15,7 +15,8 @@ from typing import Final
 
 from marchwarden.extraction import plain
 from marchwarden.extraction.charset import decode, has_wide_bom
-from marchwarden.extraction.document import MAX_TEXT_LENGTH, Extracted, Unreadable
+from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.limits import check_text
 from marchwarden.text.sanitize import one_line
 
 
@@ -64,8 +65,7 @@ def extract(content: bytes, name: str) -> Extracted:
             extracted = _read_pdf(content)
         case Format.ARCHIVE:
             extracted = _read_archive(content)
-    if len(extracted.text) > MAX_TEXT_LENGTH:
-        raise Unreadable(f"its text is longer than {MAX_TEXT_LENGTH:,} characters")
+    check_text(extracted.text)
     return replace(
         extracted,
         title=one_line(extracted.title) or one_line(PurePosixPath(name).stem),

@@ -12,11 +12,12 @@ from typing import IO, Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from marchwarden.core.notebook import Link, Mark
-from marchwarden.extraction.document import MAX_TEXT_LENGTH, Extracted, PageSign
+from marchwarden.extraction.document import Extracted, PageSign
+from marchwarden.extraction.limits import MAX_LENGTH
 
 _LENGTH: Final = struct.Struct(">I")
 _MAX_FRAME_BYTES: Final = 1 << 30
-MAX_ANSWER_BYTES: Final = MAX_TEXT_LENGTH * 4 + (1 << 20)
+MAX_ANSWER_BYTES: Final = MAX_LENGTH * 4 + (1 << 20)
 
 
 class _WireAnswer(BaseModel):

@@ -7,7 +7,8 @@ from typing import Final
 import pypdfium2
 import pypdfium2.raw
 
-from marchwarden.extraction.document import DocumentPart, Extracted, Unreadable, join_parts
+from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.parts import DocumentPart, join_parts
 from marchwarden.extraction.plain import parse_day
 from marchwarden.text.sanitize import printable
 

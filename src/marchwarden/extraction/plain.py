@@ -45,6 +45,7 @@ _MARKED_HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$"
 _UNDERLINED: Final = re.compile(r"^(?![=\-~^\"'*+#]+$)(\S.*)\n([=\-~^\"'*+#])\2{2,}[ \t]*$", re.MULTILINE)
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,10000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_FIELD: Final = re.compile(r"^(title|author|date)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
+_TITLE_LINE: Final = re.compile(r"\n*([^\n]*\S[^\n]*)\n[ \t]*\n\s*\S")
 _FIRST_LINES: Final = 10_000
 
 
@@ -97,14 +98,14 @@ def _front_matter(text: str) -> dict[str, str]:
 
 
 def _title(text: str, suffix: str) -> str:
-    """The first heading. In plain text, a short first line followed by an empty one."""
+    """The first heading. In plain text, a short line above an empty one and more text; a sentence is not a title."""
     if suffix in (".md", ".markdown"):
         return _first_match(_MARKED_HEADING, text) or _first_match(_UNDERLINED, text)
     if suffix == ".rst":
         return _first_match(_UNDERLINED, text)
-    lines = text.lstrip("\n").split("\n", 2)
-    is_title = len(lines) > 1 and not lines[1].strip()
-    return lines[0].strip() if is_title and len(lines[0]) <= MAX_TITLE_LENGTH else ""
+    match = _TITLE_LINE.match(text)
+    title = match[1].strip() if match else ""
+    return title if len(title) <= MAX_TITLE_LENGTH and not title.endswith(".") else ""
 
 
 def _first_match(pattern: re.Pattern[str], text: str) -> str:

@@ -46,11 +46,15 @@ class SourceCalls:
             return await _with_timeout(lambda: self._source.fetch(hit), seconds, left)
 
     def notices(self) -> list[str]:
-        return self._listed(lambda: self._source.notices(), "notices")
+        return self._listed(self._notices, "notices")
 
     def warnings(self) -> list[str]:
         """List problems that do not affect the answer, if the source reports any."""
         return self._listed(self._warnings, "warnings")
+
+    def _notices(self) -> Sequence[str]:
+        # Looked up here, because a broken source may not even have the method.
+        return self._source.notices()
 
     def _warnings(self) -> Sequence[str]:
         return self._source.warnings() if isinstance(self._source, SourceWithWarnings) else ()
@@ -67,9 +71,9 @@ class SourceCalls:
 def _only_source_errors(what: str, *also: type[Exception]) -> Iterator[None]:
     try:
         yield
-    except (SourceError, ReplayDiverged, *also):
-        raise
     except Exception as error:
+        if isinstance(error, (SourceError, ReplayDiverged, *also)):
+            raise
         log_unexpected(what, error)
         raise SourceError(f"an unexpected error: {type(error).__name__}") from error
 

@@ -369,7 +369,7 @@ def test_score_equals_tantivys_without_deletions(tmp_path: Path) -> None:
     words, postings = TermAnalyzer(), Postings(tmp_path)
     texts = [words.analyze(note(number) * (number % 7 + 1)) for number in range(60)]
     for number, text in enumerate(texts):
-        postings.add(number, [text])
+        postings.add(number, text)
     postings.commit()
     terms = words.query_terms("Where did the old lighthouse burn beside the railway?")
     own = postings.statistics(terms, sum(map(len, texts)))
@@ -382,7 +382,7 @@ def test_score_equals_tantivys_without_deletions(tmp_path: Path) -> None:
 def test_passages_that_tantivy_underrates_are_found(tmp_path: Path) -> None:
     words, postings = TermAnalyzer(), Postings(tmp_path)
     for number in range(300):
-        postings.add(number, [words.analyze(f"common word{number % 3} " + "filler " * (number % 40))])
+        postings.add(number, words.analyze(f"common word{number % 3} " + "filler " * (number % 40)))
     postings.commit()
     terms = words.query_terms("common word1")
     own = postings.statistics(terms, 6000)

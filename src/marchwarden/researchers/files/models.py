@@ -27,7 +27,7 @@ class IndexSettings:
 
     max_file_bytes: int = 20_000_000
     batch_files: int = 2_000
-    batch_bytes: int = 16_000_000
+    batch_bytes: int = 8_000_000
     batch_seconds: float = 3.0
     lock_seconds: float = 10.0
 

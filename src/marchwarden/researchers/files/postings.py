@@ -18,7 +18,7 @@ _EXTRA_CANDIDATES: Final = 16
 _MAX_CANDIDATES: Final = 5_120
 _ROUNDING_FACTOR: Final = 1.0001
 _DELETIONS_FACTOR: Final = 1.25
-_HEAP_BYTES: Final = 64_000_000
+_HEAP_BYTES: Final = 16_000_000
 _ANY_PASSAGE: Final = "passage"
 """A term that every passage contains."""
 
@@ -55,12 +55,12 @@ class Postings:
             self._index.reload()
             self._searcher = self._index.searcher()
 
-    def add(self, document: int, passages: Sequence[Sequence[str]]) -> None:
-        """Add the passages of a document, each as a list of terms."""
+    def add(self, document: int, words: Sequence[str]) -> None:
+        """Add a passage of a document as a list of terms."""
         with _translate_write_errors():
-            writer = self._open_writer()
-            for words in passages:
-                writer.add_document(tantivy.Document(document=str(document), every=_ANY_PASSAGE, terms=" ".join(words)))
+            self._open_writer().add_document(
+                tantivy.Document(document=str(document), every=_ANY_PASSAGE, terms=" ".join(words))
+            )
 
     def remove(self, document: int) -> None:
         with _translate_write_errors():

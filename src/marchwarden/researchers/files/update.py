@@ -5,11 +5,11 @@ After a crash, the next pass completes the pending documents: no file is read tw
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from marchwarden.core.digest import digest
-from marchwarden.core.passages import split
+from marchwarden.core.passages import iter_passages
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable
 from marchwarden.researchers.files.bm25 import TermAnalyzer
@@ -33,11 +33,15 @@ def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer,
     indexed = []
     for document in store.pending():
         checkpoint()
-        passages = _passages(document, analyzer)
         # A run that was killed between the two commits has already added the terms.
-        if not postings.contains(document.id):
-            postings.add(document.id, passages)
-        indexed.append(IndexedDocument(document.id, len(passages), sum(map(len, passages))))
+        is_added = postings.contains(document.id)
+        passages = terms = 0
+        for words in _passages(document, analyzer):
+            passages += 1
+            terms += len(words)
+            if not is_added:
+                postings.add(document.id, words)
+        indexed.append(IndexedDocument(document.id, passages, terms))
     doomed_ids = store.doomed_ids()
     for id_ in doomed_ids:
         postings.remove(id_)
@@ -46,12 +50,11 @@ def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer,
         store.mark_indexed(indexed, doomed_ids)
 
 
-def _passages(document: PendingDocument, analyzer: TermAnalyzer) -> list[list[str]]:
-    """Return the terms of each passage, including its heading and the title of its document."""
-    return [
-        analyzer.analyze(f"{document.text[passage.start : passage.end]}\n{passage.heading}\n{document.title}")
-        for passage in split(document.text, document.layout)
-    ]
+def _passages(document: PendingDocument, analyzer: TermAnalyzer) -> Iterator[list[str]]:
+    """Yield the terms of each passage, including its heading and the title of its document."""
+    for passage in iter_passages(document.text, document.layout):
+        text = document.text[passage.start : passage.end]
+        yield analyzer.analyze(f"{text}\n{passage.heading}\n{document.title}")
 
 
 class IndexUpdate:
@@ -129,5 +132,6 @@ class IndexUpdate:
         batch, self._batch = self._batch, IndexBatch()
         if batch:
             self._store.record(batch)
+            del batch  # The documents in it are large, and `flush` reads them from the store one by one.
             flush()
         self._batch_started = time.monotonic()
