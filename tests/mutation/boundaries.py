@@ -17,15 +17,17 @@ from marchwarden.minds.extractive import ExtractiveMind
 from marchwarden.minds.select import select_mind
 from marchwarden.orchestrator.pi import PrincipalInvestigator
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.protocols import Mind, Researcher
+from marchwarden.protocols import Mind, Researcher, Source
 from marchwarden.researchers.arxiv.agent import arxiv_source
 from marchwarden.researchers.database import DatabaseResearcher
+from marchwarden.researchers.files.tools import FilesSource
 from marchwarden.researchers.web.providers import select_provider
 from marchwarden.researchers.web.tools import WebSource
 from marchwarden.storage.store import Store
+from tests.mutation.documents import DOCUMENTS, mutate_document
 from tests.mutation.replies import mutate_bytes
 from tests.mutation.services import MCP_SITE, MutantWorld, mutant_command
-from tests.world.memory import MemorySource
+from tests.world.memory import BRIDGE, MemorySource
 
 QUESTION: Final = "When was the Alder Bridge opened and by whom?"
 GOOD_FILE: Final = "bridge.md"
@@ -78,7 +80,7 @@ class Stage:
         )
         api = ApiClient(seconds=CALL_SECONDS, pause=0.01)
         source = WebSource(select_provider(environ, api), Fetcher(settings), self.extractor)
-        return self._of(source)
+        return self.of_source(source)
 
     def arxiv(self, number: int) -> Investigator:
         base = self.world.mutant_url("arxiv", number)
@@ -89,11 +91,11 @@ class Stage:
             "MARCHWARDEN_ARXIV_SECONDS": "0",
         }
         library = self.folder / "libraries" / str(number)
-        return self._of(arxiv_source(environ, self.store, library, extractor=self.extractor))
+        return self.of_source(arxiv_source(environ, self.store, library, extractor=self.extractor))
 
-    def _of(self, source: WebSource | object) -> Investigator:
+    def of_source(self, source: Source) -> Investigator:
         pace = Pace(search_seconds=2 * CALL_SECONDS, fetch_seconds=2 * CALL_SECONDS)
-        return Investigator(source, self.mind, store=self.store, fallback=self.mind, pace=pace)  # type: ignore[arg-type]
+        return Investigator(source, self.mind, store=self.store, fallback=self.mind, pace=pace)
 
 
 def _member(name: str, researcher: Researcher) -> Member:
@@ -170,6 +172,21 @@ def _database(stage: Stage, number: int) -> Researcher:
     return stage.beside_a_good_source(DatabaseResearcher(path, mind=stage.mind, trace_dir=stage.folder))
 
 
+def _document(name: str) -> Callable[[Stage, int], Researcher]:
+    """The mutant is a file beside a good one in the same folder."""
+    content = DOCUMENTS[name]()
+
+    def build(stage: Stage, number: int) -> Researcher:
+        chance = Random(f"{stage.world.seed} {name} {number}")
+        folder = stage.folder / "documents" / f"{name}-{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / GOOD_FILE).write_text(BRIDGE.text)
+        (folder / name).write_bytes(mutate_document(name, content, chance))
+        return stage.of_source(FilesSource([folder], index_dir=stage.folder / "index", extractor=stage.extractor))
+
+    return build
+
+
 BOUNDARIES: Final[tuple[Boundary, ...]] = (
     Boundary("tavily", _tavily),
     Boundary("searxng", _searxng),
@@ -182,4 +199,5 @@ BOUNDARIES: Final[tuple[Boundary, ...]] = (
     Boundary("mcp over HTTP", _mcp),
     Boundary("mcp over stdio", _stdio, weight=1),
     Boundary("database", _database, weight=1),
+    *(Boundary(name, _document(name)) for name in DOCUMENTS),
 )

@@ -28,7 +28,7 @@ CONCURRENCY: Final = 24
 VERIFIED_SHARE: Final = 10
 """Every tenth run is verified as well."""
 UNEXPECTED: Final = "unexpected error"
-_UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def _violations(boundary: Boundary, result: ResearchResult) -> Iterator[str]:
         yield "too many sources"
     texts = [result.answer, *(gap.detail + gap.topic for gap in result.gaps)]
     texts += [citation.title or "" for citation in result.citations]
-    if any(map(_UNPRINTABLE.search, texts)):
-        yield "unprintable characters"
+    if unprintable := [text for text in texts if _UNPRINTABLE.search(text)]:
+        yield f"unprintable characters: {ascii(unprintable[0])[:300]}"
     if not result.trace_complete:
         yield "the trace is incomplete"
 
