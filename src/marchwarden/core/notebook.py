@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, Generic, Literal, TypeVar
 
 from marchwarden.contract import CUT, MAX_EXCERPT, Authority, Depth, DiscoveryEvent, Gap, OpenQuestion
+from marchwarden.core.blocks import Block
 from marchwarden.core.digest import digest
 from marchwarden.core.passages import BREAK, Layout, Passage, Sentence, split
 
@@ -62,7 +63,8 @@ class Link:
 class Document:
     """A fetched document: the original bytes, and the extracted text that offsets refer to.
 
-    Locators name lines if `lines=True`, otherwise the nearest mark, otherwise the whole document.
+    Locators name lines if `lines=True`, otherwise the nearest mark, otherwise the whole document. `blocks` is the
+    structure of the text; without it, the structure is guessed from the text.
     """
 
     source: str
@@ -78,6 +80,7 @@ class Document:
     published: date | None = None
     authority: Authority = Authority.MEDIUM
     links: tuple[Link, ...] = ()
+    blocks: tuple[Block, ...] = field(default=(), repr=False)
 
     @cached_property
     def content_hash(self) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
+from marchwarden.core.blocks import Block
 from marchwarden.core.notebook import Document, Link, Mark
 from marchwarden.core.passages import Layout
 from marchwarden.errors import SourceError
@@ -38,6 +39,7 @@ class Extracted:
     layout: Layout = "prose"
     lines: bool = False
     marks: tuple[Mark, ...] = ()
+    blocks: tuple[Block, ...] = field(default=(), repr=False)
     links: tuple[Link, ...] = ()
     surface: str = field(default="", repr=False)
     signs: frozenset[PageSign] = frozenset()
@@ -54,6 +56,7 @@ class Extracted:
             layout=self.layout,
             lines=self.lines,
             marks=self.marks,
+            blocks=self.blocks,
             author=self.author,
             published=self.published,
         )

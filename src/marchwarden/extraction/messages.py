@@ -11,6 +11,7 @@ from typing import IO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from marchwarden.core.blocks import decode_blocks, encode_blocks
 from marchwarden.core.notebook import Link, Mark
 from marchwarden.extraction.document import Extracted, PageSign
 from marchwarden.extraction.limits import MAX_LENGTH
@@ -33,6 +34,7 @@ class _WireAnswer(BaseModel):
     layout: Literal["prose", "lines", "table"] = "prose"
     lines: bool = False
     marks: tuple[tuple[int, str], ...] = ()
+    blocks: str = "[]"
     links: tuple[tuple[str, str], ...] = ()
     surface: str = ""
     signs: tuple[PageSign, ...] = ()
@@ -82,6 +84,7 @@ def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
             "layout": answer.layout,
             "lines": answer.lines,
             "marks": [(mark.start, mark.fragment) for mark in answer.marks],
+            "blocks": encode_blocks(answer.blocks),
             "links": [(link.url, link.text) for link in answer.links],
             "surface": answer.surface,
             "signs": sorted(answer.signs),
@@ -95,6 +98,7 @@ def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
     try:
         answer = _WireAnswer.model_validate_json(payload)
         published = date.fromisoformat(answer.published) if answer.published else None
+        blocks = decode_blocks(answer.blocks)
     except (ValidationError, ValueError) as error:
         raise ConnectionError("not an answer") from error
     if answer.refused is not None:
@@ -107,6 +111,7 @@ def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
         media_type=answer.media_type,
         layout=answer.layout,
         lines=answer.lines,
+        blocks=blocks,
         marks=tuple(Mark(start, fragment) for start, fragment in answer.marks),
         links=tuple(Link(url, text) for url, text in answer.links),
         surface=answer.surface,

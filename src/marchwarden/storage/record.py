@@ -35,7 +35,7 @@ ThinkAction = Literal["plan", "read", "conclude"]
 _HITS: Final = TypeAdapter(tuple[Hit, ...])
 _DOCUMENT: Final = TypeAdapter(Document)
 _THOUGHTS: Final[Mapping[type, TypeAdapter[Any]]] = {kind: TypeAdapter(kind) for kind in (Plan, Reading, Draft)}
-_BODIES: Final = {"content", "text"}
+_BODIES: Final = {"content", "text", "blocks"}
 _URL: Final = re.compile("https?://", re.IGNORECASE)
 
 

@@ -29,7 +29,7 @@ _TITLE_WEIGHT: Final = 3.0
 _PAPER: Final = TypeAdapter(Paper)
 _DOCUMENT: Final = TypeAdapter(Document)
 _FIELDS: Final = TypeAdapter(dict[str, object])
-_BODIES: Final = {"content", "text"}
+_BODIES: Final = {"content", "text", "blocks"}
 _SCHEMA: Final = (
     """
     CREATE TABLE IF NOT EXISTS papers (
