@@ -21,7 +21,6 @@ HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"
 METHOD_HEADER: Final = "mcp-method"
 TOO_MANY_REQUESTS: Final = 429
-JSON: Final = "application/json"
 
 
 class AuthMiddleware:
@@ -42,9 +41,6 @@ class AuthMiddleware:
         response = self._own_response(scope["path"], headers, client)
         if response is not None:
             await response(scope, receive, send)
-            return
-        if scope["method"] == "POST" and _media_type(headers) != JSON:
-            await PlainTextResponse(f"the content type must be {JSON}\n", 415)(scope, receive, send)
             return
         assert client is not None
         await self._forward(client, headers, scope, receive, send)
@@ -80,7 +76,7 @@ class AuthMiddleware:
             # If the handler refuses the call as busy, respond with 429, which proxies and clients understand.
             if context.retry_after and message["type"] == "http.response.start":
                 response_headers = MutableHeaders(scope=message)
-                if _media_type(response_headers) == JSON:
+                if response_headers.get("content-type", "").startswith("application/json"):
                     response_headers["Retry-After"] = str(context.retry_after)
                     message["status"] = TOO_MANY_REQUESTS
             await send(message)
@@ -98,11 +94,7 @@ def _too_many_requests(error: Busy) -> Response:
     """Build the JSON by hand: a rejected call must cost as little as possible."""
     details = {"code": BUSY, "message": str(error), "data": {RETRY_KEY: error.seconds}}
     body = json.dumps({"jsonrpc": "2.0", "id": None, "error": details})
-    return Response(body, TOO_MANY_REQUESTS, {"Retry-After": str(error.seconds)}, JSON)
-
-
-def _media_type(headers: Headers) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
+    return Response(body, TOO_MANY_REQUESTS, {"Retry-After": str(error.seconds)}, "application/json")
 
 
 def _sdk_user(client: ServiceClient) -> AuthenticatedUser:
