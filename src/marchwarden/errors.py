@@ -3,8 +3,8 @@
 MarchwardenError
 ├── InvalidInput            the caller can fix it: one line, exit code 2
 │   ├── UnknownTrace        no trace with this id
-│   └── MalformedTrace      the lines of the trace are not a valid run
-│       └── TraceHeld       another process is writing the trace: wait for it
+│   ├── MalformedTrace      the lines of the trace are not a valid run
+│   └── TraceHeld           another process is writing the trace: wait for it
 ├── SourceError             something outside failed: becomes a gap of its category
 │   ├── NoAnswer            a dispatched researcher returned no result
 │   ├── QueryFailed         a statement was refused, failed or timed out (researchers.database)
@@ -40,7 +40,7 @@ class MalformedTrace(InvalidInput):
     """The trace is not a chain of complete lines that starts a run."""
 
 
-class TraceHeld(MalformedTrace):
+class TraceHeld(InvalidInput):
     """Another process is writing this trace. It releases the trace when it finishes or dies."""
 
 

@@ -4,19 +4,24 @@ import json
 import signal
 import socket
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from marchwarden.errors import InvalidInput
+from marchwarden.mcp import timed_protocol
 from marchwarden.mcp.clients import ClientRegistry, ServiceConfig
 from marchwarden.mcp.http_server import serve_http
 from marchwarden.mcp.service import Service
+from tests.mcp.held_source import held_server, http_url
 from tests.mcp.scripted import TRACE_ID, AnsweringResearcher, EndlessResearcher, result, scripted_server, serving
+from tests.world.memory import MemorySource
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +34,19 @@ HANDSHAKE = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},
         "clientInfo": {"name": "by hand", "version": "1"},
+    },
+}
+DISCOVERY_HEADERS = {"mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover"}
+DISCOVERY = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "server/discover",
+    "params": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "by hand", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
     },
 }
 CALL = {
@@ -95,6 +113,67 @@ async def test_other_origins_are_rejected() -> None:
 async def test_oversized_body_is_rejected() -> None:
     async with serving(AnsweringResearcher()) as url:
         assert (await post(url, content=b" " * (1 << 18) + b" ")).status_code == 413
+
+
+@pytest.mark.parametrize("content_type", ["application/jsonx", "application/json-seq", "text/plain", ""])
+@pytest.mark.parametrize(("headers", "message"), [({}, HANDSHAKE), (DISCOVERY_HEADERS, DISCOVERY)])
+async def test_other_content_types_are_rejected(
+    content_type: str, headers: dict[str, str], message: dict[str, Any]
+) -> None:
+    content = json.dumps(message).encode()
+    async with serving(AnsweringResearcher()) as url:
+        assert (await post(url, {**headers, "content-type": content_type}, content)).status_code == 415
+        json_type = "application/json; charset=utf-8"
+        assert (await post(url, {**headers, "content-type": json_type}, content)).status_code == 200
+
+
+async def test_error_for_an_unknown_trace_does_not_reveal_the_folder(tmp_path: Path) -> None:
+    async with (
+        http_url(held_server(tmp_path / "secret-place", MemorySource())) as url,
+        Client(url) as client,
+    ):
+        for name in (TRACE_ID, "../../etc/passwd", "x" * 9_000):
+            for scheme in ("trace", "result"):
+                with pytest.raises(MCPError, match="has no trace") as caught:
+                    await client.read_resource(f"{scheme}://{name}")
+                assert "secret-place" not in f"{caught.value} {caught.value.error.data}"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST /mcp HT",
+        b"POST /mcp HTTP/1.1\r\nHost: {host}\r\nX-Half: ",
+        b"POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{",
+        b"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\nGET /healthz HT",
+    ],
+)
+async def test_half_sent_request_is_disconnected_and_a_long_response_is_not(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timed_protocol, "REQUEST_SEC", 0.2)
+    researcher = EndlessResearcher()
+    async with (
+        serving(researcher) as url,
+        httpx2.AsyncClient(trust_env=False, headers=HEADERS) as http,
+    ):
+        session = (await http.post(url, json=HANDSHAKE)).headers["mcp-session-id"]
+        async with http.stream("POST", url, json=CALL, headers={"mcp-session-id": session}) as stream:
+            updates = stream.aiter_lines()
+            await anext(updates)
+            await expect_disconnect(url, sent)
+            assert not researcher.stopped.is_set()
+
+
+async def expect_disconnect(url: str, sent: bytes) -> None:
+    """Send a part of a request and wait until the server closes the connection."""
+    address = httpx2.URL(url)
+    async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as connection:
+        await connection.send(sent.replace(b"{host}", address.netloc))
+        with anyio.fail_after(60), suppress(anyio.BrokenResourceError):
+            async for _ in connection:
+                continue
 
 
 async def test_lone_surrogate_is_a_parse_error() -> None:

@@ -12,6 +12,8 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextResourceContents
 
 from marchwarden.contract import ResearchResult
+from marchwarden.loop import recorded
+from marchwarden.mcp.protocol import BUSY, RETRY_KEY
 from marchwarden.protocols import ProgressSink, ignore_progress
 from marchwarden.storage.store import Store
 from tests.investigating import QUESTION
@@ -133,6 +135,24 @@ async def test_cancelling_one_of_two_calls_does_not_cancel_the_shared_run(mode: 
             scope.cancel()
         source.release.set()
     assert parse_reply(replies[0]).citations
+
+
+async def test_run_that_another_server_is_writing_is_not_paid_twice(tmp_path, monkeypatch) -> None:
+    """Two servers share a folder. While the first runs, the second says when to try again."""
+    monkeypatch.setattr(recorded, "LOCK_TIMEOUT_SEC", 0.2)
+    source, other = HeldSource(), MemorySource()
+    replies: list[CallToolResult] = []
+    async with Client(held_server(tmp_path, source)) as first, Client(held_server(tmp_path, other)) as second:
+        async with pending_call(first, ARGUMENTS, replies):
+            await wait_for_fetch(source)
+            with pytest.raises(MCPError, match="another process") as caught:
+                await second.call_tool("research", ARGUMENTS)
+            source.release.set()
+        assert (caught.value.error.code, caught.value.error.data) == (BUSY, {RETRY_KEY: 10})
+        answer = parse_reply(await second.call_tool("research", ARGUMENTS))
+    assert answer == parse_reply(replies[0])
+    assert other.calls == []
+    assert Store(tmp_path).traces() == [answer.trace_id]
 
 
 @BOTH_PROTOCOLS

@@ -22,6 +22,9 @@ HANDSHAKE = {
 }
 
 
+MEMORY_KIB = 1 << 20
+
+
 def call(question: str) -> dict[str, Any]:
     params = {"name": "research", "arguments": {"question": question}}
     return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
@@ -68,6 +71,43 @@ def test_lone_surrogate_is_rejected() -> None:
     _, refused = conversation("answers", HANDSHAKE, call("\ud800"))
     assert refused["result"]["isError"]
     assert refused["result"]["content"][0]["text"] == "question must be valid UTF-8 text"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected_id"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "%s"}}', 7),
+        ('{"method":"ping","params":{"x":"%s"},"jsonrpc":"2.0","id":"seven"}', "seven"),
+        ('{"method":"ping","params":{"x":"%s","id":7}}', None),
+        ('{"params":{"id":7,"x":"%s"},"method":"ping","jsonrpc":"2.0"}', None),
+        ("%s", None),
+    ],
+)
+def test_oversized_request_gets_an_error_and_the_session_continues(line: str, expected_id: int | str | None) -> None:
+    answers = conversation(
+        "answers", HANDSHAKE, line % ("x" * (1 << 20) + "x"), {"jsonrpc": "2.0", "id": 3, "method": "ping"}
+    )
+    by_id = {answer["id"]: answer for answer in answers}
+    assert by_id.keys() == {1, expected_id, 3}
+    assert by_id[expected_id]["error"] == {"code": -32600, "message": "a request may have at most 1 MiB"}
+    assert by_id[3]["result"] == {}
+
+
+def test_long_line_is_skipped_in_bounded_memory() -> None:
+    """The address space of the child is smaller than the line."""
+    limited = ["/bin/sh", "-c", f'ulimit -v {MEMORY_KIB}; exec "$@"', "sh", *CHILD, "answers"]
+    with subprocess.Popen(limited, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write((json.dumps(HANDSHAKE) + "\n").encode())
+        for _ in range(MEMORY_KIB * 5 // 4 // 1024):
+            child.stdin.write(b"x" * (1 << 20))
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        answers = [json.loads(child.stdout.readline()) for _ in range(2)]
+        child.stdin.close()
+        assert child.wait(60) == 0
+    assert sorted(answer["id"] or 0 for answer in answers) == [0, 1]
 
 
 def test_endless_line_ends_the_session_within_bounded_memory() -> None:

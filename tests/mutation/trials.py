@@ -78,7 +78,11 @@ def run_one(name: str, number: int, seed: int) -> list[Trial]:
 
 
 async def run_trials(stage: Stage, mutants: Iterable[tuple[Boundary, int]], until: float) -> list[Trial]:
-    """Run mutants concurrently, and start none after `until` (monotonic time)."""
+    """Run mutants concurrently, and start none after `until` (monotonic time).
+
+    A mutant with a problem is tried again alone: the same mutations find a defect again, but not that the machine was
+    too busy to read the good sources in time.
+    """
     finished: list[Trial] = []
     waiting = iter(mutants)
 
@@ -91,7 +95,8 @@ async def run_trials(stage: Stage, mutants: Iterable[tuple[Boundary, int]], unti
     async with anyio.create_task_group() as group:
         for _ in range(CONCURRENCY):
             group.start_soon(work)
-    return finished
+    by_name = {boundary.name: boundary for boundary in BOUNDARIES}
+    return [await _try(stage, by_name[each.boundary], each.number) if each.problems else each for each in finished]
 
 
 async def _try(stage: Stage, boundary: Boundary, number: int) -> Trial:

@@ -172,7 +172,7 @@ def page(machine: Machine) -> Iterator[httpx2.Client]:
         address = process.stdout.readline().strip()
         base = address.partition("/?")[0]
         with httpx2.Client(base_url=base, trust_env=False, timeout=60, headers={"origin": base}) as client:
-            client.get(address)
+            client.base_url = httpx2.URL(f"{base}{client.get(address).headers['location']}")
             yield client
         process.terminate()
 
@@ -184,9 +184,9 @@ def test_the_web_form_asks_it_and_restores_its_field(machine: Machine, page: htt
     with page.stream("GET", "/events") as stream:
         events = (json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data: "))
         assert next(event for event in events if not event["open"])["state"] == "finished"
-    run = page.get(asked.headers["location"]).headers["location"]
-    (report,) = re.findall(r'<iframe[^>]* src="([^"]+)"', page.get(run).text)
-    assert "1931" in page.get(report).text
+    run = page.get(f"{page.base_url.join(asked.headers['location'])}").headers["location"]
+    (report,) = re.findall(r'<iframe[^>]* src="([^"]+)"', page.get(f"{page.base_url.join(run)}").text)
+    assert "1931" in page.get(f"{page.base_url.join(report)}").text
     assert str(machine.feed) in page.get("/", params={"again": run.rpartition("/")[2]}).text
 
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,8 +21,10 @@ from marchwarden.errors import ArchiveDamaged, InvalidInput, TraceHeld, UnknownT
 from marchwarden.loop.investigator import Investigator
 from marchwarden.mcp.serve import CALL_STORE_FILE, ServeOptions
 from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.protocols import StatusCallback
 from marchwarden.settings import Settings
 from marchwarden.storage.store import Store
+from marchwarden.storage.trace import parse_chain
 from tests.cli.in_process import bare_environment
 from tests.investigating import QUESTION, an_investigator
 from tests.temporal.temporal_server import accepts_connections, free_port
@@ -31,7 +33,7 @@ from tests.world.memory import MemorySource
 obstore = pytest.importorskip("obstore", reason="no object store client: pip install 'marchwarden[s3]'")
 pytest.importorskip("moto.server", reason="no object store to test with: pip install 'moto[s3,server]'")
 
-from marchwarden.storage.s3 import Bucket  # noqa: E402 - needs the optional library
+from marchwarden.storage.s3 import Bucket, S3Backend  # noqa: E402 - needs the optional library
 
 pytestmark = pytest.mark.slow
 
@@ -124,6 +126,52 @@ async def test_slower_of_two_writers_fails_and_the_run_continues(tmp_path, place
     result = await investigator(store, source).run_request(ResearchRequest(question=QUESTION), trace_id)
     assert result.trace_id == trace_id
     assert result.citations
+
+
+class OvertakenSource(MemorySource):
+    """Another worker writes the next line of the trace while this source gets ready."""
+
+    def __init__(self, overtake: Callable[[], object]) -> None:
+        super().__init__()
+        self.overtake = overtake
+
+    async def ready(self, report: StatusCallback) -> None:
+        self.overtake()
+
+
+async def test_slower_of_two_writers_keeps_the_lines_of_the_other(tmp_path, place, service):
+    store, trace_id, request = open_store(place, service, tmp_path), str(uuid4()), ResearchRequest(question=QUESTION)
+    other = store.open_or_begin(trace_id, investigator(store).header(request))
+    source = OvertakenSource(lambda: other.note("search", "bridges", "first come", {"result": []}))
+    with pytest.raises(TraceHeld):
+        await investigator(store, source).run_request(request, trace_id)
+    assert [entry.action for entry in store.chain(trace_id).entries] == ["start", "search"]
+
+
+class FinishedMeanwhile(Bucket):
+    """Another worker finishes the trace before the lines of it are listed."""
+
+    finish: Callable[[], None] | None = None
+
+    def list_names(self, under: str) -> list[str]:
+        if self.finish is not None:
+            finish, self.finish = self.finish, None
+            finish()
+        return super().list_names(under)
+
+
+async def test_trace_that_is_finished_while_it_is_read_is_whole(tmp_path, place, service):
+    store, trace_id = open_store(place, service, tmp_path), str(uuid4())
+    record = store.open_or_begin(trace_id, investigator(store).header(ResearchRequest(question=QUESTION)))
+    result = await an_investigator(tmp_path / "here").research(QUESTION)
+
+    def finish() -> None:
+        record.finish(result)
+
+    bucket = FinishedMeanwhile.at(place, service)
+    bucket.finish = finish
+    actions = [entry.action for entry in parse_chain(S3Backend(bucket).read(trace_id), trace_id).entries]
+    assert actions == ["start", "result"]
 
 
 async def test_finished_run_is_not_changed_by_resuming_or_late_writers(tmp_path, place, service):

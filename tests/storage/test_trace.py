@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from marchwarden.errors import MalformedTrace, StorageError
+from marchwarden.errors import MalformedTrace, StorageError, TraceHeld
 from marchwarden.storage.trace import Journal, read_chain
 from tests.mounts import read_only
 
@@ -85,7 +85,7 @@ def test_damaged_trace_cannot_be_reopened(tmp_path):
 def test_second_writer_of_a_trace_is_rejected(tmp_path):
     journal = Journal.begin(tmp_path / "t.jsonl", ID)
     journal.append("note", "mine", {})
-    with pytest.raises(MalformedTrace, match="another process"):
+    with pytest.raises(TraceHeld, match="another process"):
         Journal.reopen(tmp_path / "t.jsonl", ID)
     journal.close()
 

@@ -36,9 +36,7 @@ def page(tab: Tab, address: str) -> Iterator[str]:
     tab.resize(1280)
     tab.emulate(prefers_color_scheme="light")
     tab.events.clear()
-    tab.visit(address)
-    assert tab.evaluate("location.pathname + location.search") == "/"
-    yield address.partition("/?")[0]
+    yield tab.log_in(address)
     logged = tab.console_messages()
     # Leave the page before its server stops: otherwise it would try to reconnect to the event stream.
     tab.visit("about:blank")

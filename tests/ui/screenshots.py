@@ -65,9 +65,8 @@ def _working_directory(folder: Path) -> Iterator[Path]:
 def _pages(tab: Tab, here: Path, folder: Path) -> None:
     settings = Settings.from_environ({"MARCHWARDEN_HOME": str(here / "home")})
     with serve_in_thread(ui_dependencies(settings, settings.trace_dir)) as address:
-        base = address.partition("/?")[0]
         tab.emulate(prefers_color_scheme="light")
-        tab.visit(address)
+        base = tab.log_in(address)
         _report(tab, folder)
         _comparison(tab, base, here, folder)
         _asking(tab, base, here, folder)

@@ -25,6 +25,12 @@ class Tab(Browser):
         while not self._try_to_load(address):
             assert time.monotonic() < end, f"{address} does not open"
 
+    def log_in(self, address: str) -> str:
+        """Open the address with its secret. Return the URL of the site without a slash at its end."""
+        self.visit(address)
+        assert self.evaluate("location.search") == ""
+        return str(self.evaluate("location.href")).rstrip("/")
+
     def _try_to_load(self, address: str) -> bool:
         seen, end = len(self.events), time.monotonic() + TIMEOUT_SEC
         loader = self.call("Page.navigate", url=address).get("loaderId")

@@ -77,24 +77,36 @@ class Page:
 
     http: httpx2.AsyncClient
     address: str
+    root: str
+
+    @property
+    def origin(self) -> str:
+        return self.address.partition("/?")[0]
 
     @property
     def base(self) -> str:
-        return self.address.partition("/?")[0]
+        return f"{self.origin}{self.root}"
+
+    def redirect_of(self, response: httpx2.Response) -> str:
+        """Return the path within the site to which the response redirects."""
+        assert response.status_code == 303, response.text
+        location: str = response.headers["location"]
+        assert location.startswith(f"{self.root}/")
+        return location.removeprefix(self.root)
 
     async def get(self, path: str, status: int = 200) -> str:
+        """Return a page, with links as within the site."""
         response = await self.http.get(path)
         assert response.status_code == status, response.text
-        return response.text
+        return response.text.replace(f'="{self.root}/', '="/')
 
     async def post(self, path: str, **form: str) -> httpx2.Response:
-        return await self.http.post(path, data=form, headers={"origin": self.base})
+        return await self.http.post(path, data=form, headers={"origin": self.origin})
 
     async def ask(self, question: str = QUESTION, **form: str) -> str:
         """Ask a question and return the path of its job page."""
         response = await self.post("/ask", question=question, **form)
-        assert response.status_code == 303, response.text
-        return response.headers["location"]
+        return self.redirect_of(response)
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the events of the stream."""
@@ -116,9 +128,7 @@ class Page:
     async def wait_for_answer(self, job_path: str) -> str:
         """Return the path of the run when it has finished."""
         assert (await self.wait_until_ended(job_path))["state"] == "finished"
-        response = await self.http.get(job_path)
-        assert response.status_code == 303
-        return response.headers["location"]
+        return self.redirect_of(await self.http.get(job_path))
 
 
 @asynccontextmanager
@@ -135,12 +145,12 @@ async def open_page(dependencies: UiDependencies) -> AsyncIterator[Page]:
         with anyio.fail_after(TIMEOUT_SEC):
             await started.wait()
         (address,) = addresses
-        async with httpx2.AsyncClient(
-            base_url=address.partition("/?")[0], trust_env=False, timeout=TIMEOUT_SEC
-        ) as http:
+        async with httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SEC) as http:
             response = await http.get(address)
             assert response.status_code == 303
-            yield Page(http, address)
+            page = Page(http, address, response.headers["location"].rstrip("/"))
+            http.base_url = httpx2.URL(page.base)
+            yield page
         tasks.cancel_scope.cancel()
 
 

@@ -28,5 +28,6 @@ def ask(tab: Tab, question: str, folders: object, databases: object = "") -> Non
 
 
 def wait_for_report(tab: Tab) -> str:
+    """Wait for the report of a run. Return its path within the site."""
     assert tab.wait_until(f"{IN_REPORT}?.querySelector('.marker')")
-    return str(tab.evaluate("location.pathname"))
+    return str(tab.evaluate("location.pathname.slice(location.pathname.indexOf('/runs/'))"))

@@ -24,7 +24,7 @@ MindCall = Callable[[Mind, Allowance], Awaitable[Thought[Value]]]
 class MindCalls:
     """The mind of one run and its fallback. `failures` lists failed calls, `author` the mind that wrote the draft.
 
-    After a permanent error the mind is not called again.
+    After a permanent error the mind is not called again. `kept_back` is how many tokens a plan must leave for the work.
     """
 
     mind: Mind
@@ -34,6 +34,7 @@ class MindCalls:
     notebook: Notebook
     failures: list[SourceError] = field(default_factory=list)
     author: str = ""
+    kept_back: int = 0
     _has_given_up: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +70,11 @@ class MindCalls:
             yield self.fallback
 
     def _allowance(self, mind: Mind, action: ThinkAction) -> Allowance:
-        left = self.budget.left_to_conclude() if action == "conclude" else self.budget.left()
+        left, whole = self.budget.left(), self.budget.left_to_conclude()
+        if action == "conclude":
+            left = whole
+        elif action == "plan":
+            left = replace(left, tokens=max(min(left.tokens, whole.tokens - self.kept_back), 0))
         return left if mind is self.mind else replace(left, tokens=self.budget.limits.token_budget)
 
     def _note_failure(self, error: MindError, mind: Mind, action: ThinkAction) -> None:

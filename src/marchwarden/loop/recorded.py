@@ -115,6 +115,9 @@ class RecordedResearcher(ABC):
             log_event("run begins", researcher=header.researcher, model=header.model_id, question=request.question)
             try:
                 return await timed("run ends", work, _summary)
+            except TraceHeld:
+                # The other process has written to it since: it is not ours to delete.
+                raise
             except InvalidInput:
                 record.discard()
                 raise

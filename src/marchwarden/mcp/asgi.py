@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from marchwarden.errors import InvalidInput
+from marchwarden.mcp.timed_protocol import TimedProtocol
 
 BACKLOG: Final = 2048
 SHUTDOWN_SEC: Final = 2
@@ -62,6 +63,7 @@ async def serve_application(
     """
     config = uvicorn.Config(
         application,
+        http=TimedProtocol,
         ws="none",
         log_config=None,
         # On shutdown uvicorn logs every connection it closes as an error with a stack trace.

@@ -9,7 +9,9 @@ from typing import Final
 
 import anyio
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import ASGIApp
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from marchwarden.errors import InvalidInput
 from marchwarden.mcp.asgi import bracketed, open_listener, serve_application
@@ -18,6 +20,7 @@ from marchwarden.mcp.server import McpServer
 from marchwarden.mcp.service import Service
 
 PATH: Final = "/mcp"
+JSON: Final = "application/json"
 MAX_REQUEST_BYTES: Final = 1 << 18
 MAX_SESSIONS: Final = 1000
 _ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared; binding to it needs a token
@@ -74,12 +77,25 @@ async def _drain_on_signal(service: Service) -> None:
 
 def _build_application(server: McpServer, hosts: Sequence[str]) -> ASGIApp:
     origins = [f"{scheme}://{name}" for name in hosts for scheme in ("http", "https")]
-    return server.streamable_http_app(
+    application = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_REQUEST_BYTES,
         max_sessions=MAX_SESSIONS,
         transport_security=TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins),
     )
+
+    async def only_json(scope: Scope, receive: Receive, send: Send) -> None:
+        """Reject other content types. The SDK accepts those that only begin like JSON, such as application/jsonx."""
+        if scope["type"] == "http" and scope["method"] == "POST" and _media_type(scope) != JSON:
+            await PlainTextResponse(f"the content type must be {JSON}\n", 415)(scope, receive, send)
+        else:
+            await application(scope, receive, send)
+
+    return only_json
+
+
+def _media_type(scope: Scope) -> str:
+    return Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _check_exposure(host: str, allowed_hosts: Sequence[str], *, has_tokens: bool) -> None:

@@ -13,7 +13,7 @@ from marchwarden.mcp.protocol import BUSY, MAX_ERROR_CHARS, REFUSAL_KEY, RETRY_K
 from marchwarden.text.sanitize import escape_json, one_line
 
 Ending = Literal["answered", "invalid_input", "failed", "crashed", "busy", "cancelled", "stopped"]
-"""`busy`: the run never started. `cancelled`: no client waits for it any more. `stopped`: the server is stopping."""
+"""`busy`: the run did not start here. `cancelled`: no client waits any more. `stopped`: the server is stopping."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Offer recorded runs as MCP resources. A client can read only its own runs, an operator all of them."""
 
+import logging
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from anyio import to_thread
 from mcp.shared.exceptions import MCPError
@@ -21,6 +22,8 @@ from marchwarden.mcp.protocol import RESULT_SCHEME, TRACE_SCHEME
 from marchwarden.mcp.request_context import Context, request_context_of
 from marchwarden.storage.record import RunRecord
 from marchwarden.text.sanitize import escape_json, one_line
+
+log: Final = logging.getLogger(__name__)
 
 
 class ReadableRuns(Protocol):
@@ -71,8 +74,15 @@ class RunResources:
         try:
             await self._check_owner(context, trace_id)
             text = await to_thread.run_sync(read, trace_id)
-        except MarchwardenError as error:
-            raise MCPError(INVALID_PARAMS, one_line(str(error)), {"uri": params.uri}) from None
+        except UnknownTrace:
+            # The error of the store names a folder or bucket of this server.
+            name = request_context_of(context.request).client.name
+            raise _unreadable(params.uri, f"{name} has no trace {one_line(trace_id, 60)}") from None
+        except InvalidInput as error:
+            raise _unreadable(params.uri, str(error)) from None
+        except (MarchwardenError, OSError):
+            log.exception("Could not read a run")
+            raise _unreadable(params.uri, "the run cannot be read; see the log of the server") from None
         return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type=mime_type, text=text)])
 
     def _read_result(self, trace_id: str) -> str:
@@ -86,4 +96,8 @@ class RunResources:
     async def _check_owner(self, context: Context, trace_id: str) -> None:
         client = request_context_of(context.request).client
         if not client.operator and context.lifespan_context.call_store.run_owner(trace_id) != client.name:
-            raise UnknownTrace(f"{client.name} has no trace {one_line(trace_id, 60)}")
+            raise UnknownTrace
+
+
+def _unreadable(uri: str, reason: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, one_line(reason, 200), {"uri": uri})

@@ -18,8 +18,8 @@ from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError
-from marchwarden.loop.recorded import RecordedResearcher
+from marchwarden.errors import Busy, InvalidInput, MalformedTrace, MarchwardenError, StorageError, TraceHeld
+from marchwarden.loop.recorded import LOCK_TIMEOUT_SEC, RecordedResearcher
 from marchwarden.mcp.call_store import StoredRun
 from marchwarden.mcp.clients import ServiceClient
 from marchwarden.mcp.fair_queue import QueueTicket
@@ -206,6 +206,9 @@ class RunPool:
                 run.tokens_used = result.cost_metadata.tokens_used
                 span.set_result(result)
             return CallOutcome.answered(result)
+        except TraceHeld as error:
+            # Its result answers the same request later. A second run would cost as much again.
+            return CallOutcome("busy", str(error), round(LOCK_TIMEOUT_SEC))
         except InvalidInput as error:
             return CallOutcome("invalid_input", str(error))
         except MarchwardenError as error:

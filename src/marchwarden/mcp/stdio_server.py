@@ -11,10 +11,11 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
 from marchwarden.mcp.asgi import wait_for_stop_signal
-from marchwarden.mcp.stdio import OversizedLine, decode_message, encode_message, read_lines
+from marchwarden.mcp.request_lines import OversizedRequest, read_requests
+from marchwarden.mcp.stdio import decode_message, encode_message
 
 MAX_REQUEST_BYTES: Final = 1 << 20
 FLUSH_SEC: Final = 2.0
@@ -74,12 +75,18 @@ async def _read(
             await anyio.wait_readable(descriptor)
         return os.read(descriptor, _CHUNK_BYTES)
 
-    with received, outgoing, suppress(OversizedLine, anyio.BrokenResourceError):
-        async for line in read_lines(receive, MAX_REQUEST_BYTES):
-            if not line.strip():
-                continue
-            message = decode_message(line)
-            await (received.send(message) if message else outgoing.send(SessionMessage(_NOT_JSON_RPC)))
+    with received, outgoing, suppress(anyio.BrokenResourceError):
+        async for line in read_requests(receive, MAX_REQUEST_BYTES):
+            if isinstance(line, OversizedRequest):
+                await outgoing.send(SessionMessage(_too_large(line)))
+            elif line.strip():
+                message = decode_message(line)
+                await (received.send(message) if message else outgoing.send(SessionMessage(_NOT_JSON_RPC)))
+
+
+def _too_large(request: OversizedRequest) -> JSONRPCError:
+    error = ErrorData(code=INVALID_REQUEST, message=f"a request may have at most {MAX_REQUEST_BYTES >> 20} MiB")
+    return JSONRPCError(jsonrpc="2.0", id=request.id, error=error)
 
 
 async def _write(

@@ -33,7 +33,7 @@ from marchwarden.orchestrator.evidence import (
     locate,
 )
 from marchwarden.orchestrator.roster import Member, Roster
-from marchwarden.orchestrator.shared_budget import DISPATCHES, Grant, SharedBudget, sources_for
+from marchwarden.orchestrator.shared_budget import DISPATCHES, FEWEST_TOKENS, Grant, SharedBudget, sources_for
 from marchwarden.orchestrator.synthesis import TeamFindings
 from marchwarden.orchestrator.task_queue import Assignment, CompletedAssignment, TaskQueue, as_question
 from marchwarden.protocols import Mind, ProgressSink
@@ -93,6 +93,7 @@ class PiRun(ResearchRun):
         self.roster = investigator.roster
         self.store = investigator.store
         self.dispatch = investigator.dispatch
+        self.mind_calls.kept_back = FEWEST_TOKENS
         self.queue = TaskQueue(self.roster, request.question)
         self.shared_budget = SharedBudget(0, 0, 0)
         self.sent = 0
@@ -109,7 +110,7 @@ class PiRun(ResearchRun):
         self.record.start_clock()
         await self._plan()
         self.shared_budget = SharedBudget(
-            self.budget.left().tokens, sources_for(self.request, len(self.roster)), DISPATCHES[self.request.depth]
+            self._tokens_for_dispatches(), sources_for(self.request, len(self.roster)), DISPATCHES[self.request.depth]
         )
         assignments = self._first_round() if self._can_continue() else []
         while assignments:
@@ -131,6 +132,14 @@ class PiRun(ResearchRun):
         for member, question in chosen:
             fit = self.roster.fit(member, self.request.question)
             self.queue.put(Assignment(member, question, PLAN_REASON, fit, is_planned=True))
+
+    def _tokens_for_dispatches(self) -> int:
+        """Return what is left without the reserve for the conclusion, or all of it if that pays for no dispatch.
+
+        Without evidence there is nothing to conclude, and the fallback concludes at no cost.
+        """
+        left = self.budget.left().tokens
+        return left if left >= FEWEST_TOKENS else self.budget.left_to_conclude().tokens
 
     def _first_round(self) -> list[SentAssignment]:
         assignments: list[Assignment] = []

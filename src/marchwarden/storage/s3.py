@@ -235,7 +235,9 @@ class S3Backend:
         if whole is not None:
             return whole
         names = self._bucket.list_names(f"traces/{trace_id}/")
-        return b"".join(self._bucket.read(name) or b"" for name in names) if names else None
+        lines = b"".join(self._bucket.read(name) or b"" for name in names)
+        # If another worker finishes the trace now, some of the lines are gone, but the merged object exists.
+        return self._bucket.read(_trace_object(trace_id)) or lines or None
 
 
 def _trace_object(trace_id: str) -> str:

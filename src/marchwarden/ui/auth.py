@@ -28,11 +28,15 @@ _NOT_ALLOWED: Final = "Open this page with the address that `marchwarden ui` pri
 
 
 class AccessGuard:
-    """ASGI middleware that requires the token: in the URL of the first request, in a cookie afterwards."""
+    """ASGI middleware that requires the token: in the URL of the first request, in a cookie afterwards.
 
-    def __init__(self, application: ASGIApp, token: str, port: int) -> None:
+    The pages and the cookie are below `root`, which other servers on this machine do not know.
+    """
+
+    def __init__(self, application: ASGIApp, token: str, root: str, port: int) -> None:
         self._application = application
         self._token = token
+        self._root = root
         self._cookie = f"marchwarden-{port}"
         self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
 
@@ -50,7 +54,7 @@ class AccessGuard:
         headers = Headers(scope=scope)
         if headers.get("host") not in self._hosts:
             return PlainTextResponse("Unknown host name.\n", 403)
-        if not (self._has_token(scope) or self._has_cookie(headers)):
+        if not (self._has_token(scope) or (self._is_below_root(scope) and self._has_cookie(headers))):
             return PlainTextResponse(_NOT_ALLOWED, 403)
         # Browsers treat other ports of this machine as the same site: only the origin distinguishes them.
         if scope["method"] not in _SAFE_METHODS and headers.get("origin") != f"http://{headers['host']}":
@@ -61,9 +65,15 @@ class AccessGuard:
         """Move the secret from the URL, which browsers keep in their history, into a cookie no script can read."""
         if scope["method"] not in _SAFE_METHODS or not self._has_token(scope):
             return None
-        response = RedirectResponse(f"/{scope['path'].lstrip('/')}", 303)
-        response.set_cookie(self._cookie, _digest(self._token), httponly=True, samesite="strict")
+        path = scope["path"].removeprefix(self._root)
+        response = RedirectResponse(f"{self._root}/{path.lstrip('/')}", 303)
+        cookie_path = f"{self._root}/"
+        response.set_cookie(self._cookie, _digest(self._token), path=cookie_path, httponly=True, samesite="strict")
         return response
+
+    def _is_below_root(self, scope: Scope) -> bool:
+        start = scope["path"][: len(self._root) + 1]
+        return hmac.compare_digest(start.encode(errors="replace"), f"{self._root}/".encode())
 
     def _has_token(self, scope: Scope) -> bool:
         query = parse_qs(scope["query_string"].decode("latin-1"))

@@ -11,6 +11,7 @@ from marchwarden.ui.app import create_app
 from marchwarden.ui.auth import TOKEN, AccessGuard
 from marchwarden.ui.dependencies import UiDependencies
 from marchwarden.ui.jobs import JobQueue
+from marchwarden.ui.secret_path import SecretPath
 
 HOST: Final = "127.0.0.1"
 
@@ -20,14 +21,15 @@ async def serve_page(dependencies: UiDependencies, port: int, announce: Callable
 
     Returns the number of questions that were still open. Their traces remain and can be resumed.
     """
-    token = secrets.token_urlsafe(32)
+    token, root = secrets.token_urlsafe(32), f"/{secrets.token_urlsafe(16)}"
     with open_listener(HOST, port) as listener:
         bound_port = listener.getsockname()[1]
         async with anyio.create_task_group() as runs:
             queue = JobQueue(runs)
+            application = SecretPath(create_app(dependencies, queue), root)
             try:
                 await serve_application(
-                    AccessGuard(create_app(dependencies, queue), token, bound_port),
+                    AccessGuard(application, token, root, bound_port),
                     listener,
                     on_ready=lambda: announce(f"http://{HOST}:{bound_port}/?{TOKEN}={token}"),
                     on_stop=queue.close,

@@ -3,6 +3,8 @@
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+// All pages are below a path that only this browser knows.
+const site = new URL("..", document.currentScript.src).pathname;
 const number = new Intl.NumberFormat("en");
 
 function create(name, text = "") {
@@ -70,7 +72,7 @@ function closeCard(card, job) {
   delete card.dataset.open;
   if ("alone" in card.dataset) {
     // The server decides what follows: the report, or a page that offers to resume.
-    window.location.replace(`/asked/${job.id}`);
+    window.location.replace(`${site}asked/${job.id}`);
     return;
   }
   one("form", card)?.remove();
@@ -80,7 +82,7 @@ function closeCard(card, job) {
   failure.hidden = !job.failure;
   if (job.state === "finished") {
     const answer = create("a", "Read the answer");
-    answer.href = `/asked/${job.id}`;
+    answer.href = `${site}asked/${job.id}`;
     answer.className = "button primary";
     card.append(answer);
   }
@@ -91,7 +93,7 @@ let stream = null;
 function updateStream() {
   const wanted = !document.hidden && one("[data-job][data-open]") !== null;
   if (wanted && stream === null) {
-    stream = new EventSource("/events");
+    stream = new EventSource(`${site}events`);
     stream.addEventListener("job", (event) => {
       showJob(JSON.parse(event.data));
       updateStream();
