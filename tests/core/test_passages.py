@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.core.passages import LONGEST_SENTENCE, split
+from marchwarden.core.passages import split
+from marchwarden.core.sentences import LONGEST_SENTENCE
 from marchwarden.text.sanitize import REMOVAL_MARK
 
 WORDS = st.sampled_from(

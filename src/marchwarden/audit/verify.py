@@ -13,7 +13,7 @@ from marchwarden.evidence.markers import marker_numbers
 from marchwarden.storage.archive import Archive
 from marchwarden.storage.store import Store
 
-_BODY_FIELDS: Final = ("content_hash", "text_hash", "exchange", "result_hash")
+_BODY_FIELDS: Final = ("content_hash", "text_hash", "blocks_hash", "exchange", "result_hash")
 
 Line = Mapping[str, object]
 

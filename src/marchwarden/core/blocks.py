@@ -21,6 +21,11 @@ class BlockKind(StrEnum):
     CAPTION = "caption"
     NOTE = "note"
 
+    @property
+    def is_name(self) -> bool:
+        """Whether the block names the blocks below it: a heading or a defined term."""
+        return self in {BlockKind.HEADING, BlockKind.TERM}
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

@@ -10,7 +10,8 @@ from typing import Final, Generic, Literal, TypeVar
 from marchwarden.contract import CUT, MAX_EXCERPT, Authority, Depth, DiscoveryEvent, Gap, OpenQuestion
 from marchwarden.core.blocks import Block
 from marchwarden.core.digest import digest
-from marchwarden.core.passages import BREAK, Layout, Passage, Sentence, split
+from marchwarden.core.passages import Layout, Passage, Sentence, split
+from marchwarden.core.sentences import BREAK
 
 T = TypeVar("T")
 Stance = Literal["supports", "contradicts", "qualifies", "superseded", "different_scope"]
@@ -247,7 +248,8 @@ class Notebook:
 
     def add(self, document: Document) -> Sequence[Passage]:
         """Add a document; its passages get the next numbers."""
-        added = split(document.text, document.layout, first=len(self.passages) + 1, document=len(self.documents))
+        place = {"first": len(self.passages) + 1, "document": len(self.documents)}
+        added = split(document.text, document.layout, document.blocks, **place)
         self.documents.append(document)
         self.passages.extend(added)
         ends = [[sentence.end for sentence in passage.sentences] for passage in added]

@@ -8,7 +8,8 @@ from functools import partial
 from itertools import compress, islice, zip_longest
 from typing import Final
 
-from marchwarden.core.passages import Layout, looks_like_a_row
+from marchwarden.core.passages import Layout
+from marchwarden.core.plain_blocks import looks_like_a_row
 
 LONGEST_LINE: Final = 1000
 """Longer lines are not treated as rows."""

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final, Literal, TypeVar
 
 from marchwarden.core.notebook import Stance
-from marchwarden.core.passages import looks_like_a_row
+from marchwarden.core.plain_blocks import looks_like_a_row
 from marchwarden.evidence.sentence_comparison import (
     are_editions,
     find_periods,

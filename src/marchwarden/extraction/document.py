@@ -24,11 +24,21 @@ class PageSign(StrEnum):
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A file inside a document: attached to an email, or packed in an archive. `name` is its path inside it."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Extracted:
     """The clean text and metadata of a document.
 
     A web page also has `links`, as written in the page, and two fields that help to tell a paywall from an article:
     `surface`, the start of all its text including menus and notices, and `signs`.
+
+    `attachments` are documents of their own. The text of an archive is empty.
     """
 
     text: str = field(repr=False)
@@ -43,6 +53,7 @@ class Extracted:
     links: tuple[Link, ...] = ()
     surface: str = field(default="", repr=False)
     signs: frozenset[PageSign] = frozenset()
+    attachments: tuple[Attachment, ...] = ()
 
     def to_document(self, source: str, locator: str, content: bytes) -> Document:
         """Convert to a document of a source, without the links: they are not resolved yet."""

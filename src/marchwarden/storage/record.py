@@ -8,13 +8,14 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
 
 from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
+from marchwarden.core.blocks import decode_blocks, encode_blocks
 from marchwarden.core.notebook import Document, Draft, Hit, Plan, Query, Reading, Thought
 from marchwarden.errors import (
     MalformedTrace,
@@ -220,7 +221,10 @@ class RunRecord:
         text = self.archive.load(str(fetched["text_hash"])).decode()
         described = fetched["result"]
         assert isinstance(described, Mapping)
-        return _DOCUMENT.validate_python({**described, "content": content, "text": text})
+        # Traces of earlier versions have no blocks.
+        blocks_hash = fetched.get("blocks_hash")
+        blocks = decode_blocks(self.archive.load(str(blocks_hash)).decode()) if blocks_hash else ()
+        return replace(_DOCUMENT.validate_python({**described, "content": content, "text": text}), blocks=blocks)
 
     async def think(
         self, step: "ThinkStep", kind: type[T], perform: Callable[[], Awaitable[Thought[T]]], why: str
@@ -316,11 +320,13 @@ class RunRecord:
     def _archive_document(self, document: Document) -> Json:
         self._archive_bytes(document.content)
         self._archive_bytes(document.text.encode())
+        blocks = encode_blocks(document.blocks).encode() if document.blocks else None
         return {
             **_locator_fields(document.locator),
             "content_hash": document.content_hash,
             "content_length": len(document.content),
             "text_hash": document.text_hash,
+            **({"blocks_hash": self._archive_bytes(blocks)} if blocks else {}),
             "result": _DOCUMENT.dump_python(document, mode="json", exclude=_BODIES),
         }
 

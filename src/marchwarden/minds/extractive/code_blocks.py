@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import Final
 
 from marchwarden.core.notebook import Document, Notebook
-from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.core.passages import Sentence
+from marchwarden.core.sentences import LONGEST_SENTENCE
 from marchwarden.minds.extractive.composed import CLOSING, ComposedStatements, Composition, Line, line, sentences_of
 from marchwarden.text.injection import is_injection
 from marchwarden.text.words import WordStemmer

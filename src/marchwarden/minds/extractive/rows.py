@@ -8,7 +8,8 @@ from itertools import compress
 from typing import Final
 
 from marchwarden.core.notebook import Notebook
-from marchwarden.core.passages import LONGEST_SENTENCE, Sentence
+from marchwarden.core.passages import Sentence
+from marchwarden.core.sentences import LONGEST_SENTENCE
 from marchwarden.core.tables import Row, Tables
 from marchwarden.minds.extractive.composed import Composition
 

@@ -29,7 +29,7 @@ _TITLE_WEIGHT: Final = 3.0
 _PAPER: Final = TypeAdapter(Paper)
 _DOCUMENT: Final = TypeAdapter(Document)
 _FIELDS: Final = TypeAdapter(dict[str, object])
-_BODIES: Final = {"content", "text", "blocks"}
+_BODIES: Final = {"content", "text"}
 _SCHEMA: Final = (
     """
     CREATE TABLE IF NOT EXISTS papers (
@@ -79,7 +79,7 @@ class Library:
         hashes = self._archive.keep(document.content), self._archive.keep(document.text.encode())
         passages = [
             (paper.id.number, paper.title, f"{passage.heading}\n{document.text[passage.start : passage.end]}")
-            for passage in split(document.text, document.layout)
+            for passage in split(document.text, document.layout, document.blocks)
         ]
         described = _DOCUMENT.dump_json(document, exclude=_BODIES).decode()
         row = (paper.id.number, _PAPER.dump_json(replace(paper, entry=b"")).decode(), described, *hashes, _now())

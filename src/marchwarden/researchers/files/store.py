@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from marchwarden.core.blocks import Block, decode_blocks, encode_blocks
 from marchwarden.core.notebook import Mark
 from marchwarden.core.passages import Layout
 from marchwarden.errors import StorageError
@@ -36,6 +37,7 @@ CREATE TABLE IF NOT EXISTS documents (
     layout TEXT NOT NULL,
     lines INTEGER NOT NULL,
     marks TEXT NOT NULL,
+    blocks TEXT NOT NULL,
     text TEXT NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS one_a_path ON documents (path) WHERE state != 'doomed';
@@ -53,6 +55,7 @@ class PendingDocument:
     id: int
     title: str
     layout: Layout
+    blocks: tuple[Block, ...] = field(repr=False)
     text: str = field(repr=False)
 
 
@@ -124,14 +127,16 @@ class IndexStore:
             )
             database.executemany(
                 "INSERT INTO documents (path, state, stamp, content_hash, skipped, title, author, published, "
-                "media_type, layout, lines, marks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "media_type, layout, lines, marks, blocks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 map(_to_row, batch.entries),
             )
 
     def pending(self) -> Iterator[PendingDocument]:
         yield from (
-            PendingDocument(*row)
-            for row in self._query("SELECT id, title, layout, text FROM documents WHERE state = 'pending'")
+            PendingDocument(id_, title, layout, _decode_blocks(blocks), text)
+            for id_, title, layout, blocks, text in self._query(
+                "SELECT id, title, layout, blocks, text FROM documents WHERE state = 'pending'"
+            )
         )
 
     def doomed_ids(self) -> list[int]:
@@ -165,7 +170,8 @@ class IndexStore:
 
     def find(self, path: str) -> StoredDocument | None:
         rows = self._query(
-            "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks FROM documents"
+            "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks, blocks"
+            " FROM documents"
             " WHERE path = ? AND state != 'doomed' AND skipped = ''",
             (path,),
         )
@@ -204,15 +210,24 @@ def _to_row(entry: IndexEntry) -> tuple[object, ...]:
         found.layout,
         found.lines,
         json.dumps([(mark.start, mark.fragment) for mark in found.marks]),
+        encode_blocks(found.blocks),
         found.text,
     )
 
 
 def _from_row(row: sqlite3.Row) -> StoredDocument:
-    content_hash, text, title, author, published, media_type, layout, lines, marks_json = row
+    content_hash, text, title, author, published, media_type, layout, lines, marks_json, blocks = row
     marks = tuple(Mark(start, fragment) for start, fragment in json.loads(marks_json))
-    extracted = Extracted(text, title, author, _parse_date(published), media_type, layout, bool(lines), marks)
-    return StoredDocument(content_hash, extracted)
+    day = _parse_date(published)
+    found = Extracted(text, title, author, day, media_type, layout, bool(lines), marks, _decode_blocks(blocks))
+    return StoredDocument(content_hash, found)
+
+
+def _decode_blocks(encoded: str) -> tuple[Block, ...]:
+    try:
+        return decode_blocks(encoded)
+    except ValueError as error:
+        raise IndexDamaged("the blocks of a document are malformed") from error
 
 
 def _parse_date(text: str | None) -> date | None:

@@ -51,10 +51,10 @@ def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer,
 
 
 def _passages(document: PendingDocument, analyzer: TermAnalyzer) -> Iterator[list[str]]:
-    """Yield the terms of each passage, including its heading and the title of its document."""
-    for passage in iter_passages(document.text, document.layout):
+    """Yield the terms of each passage, including its section path and the title of its document."""
+    for passage in iter_passages(document.text, document.layout, document.blocks):
         text = document.text[passage.start : passage.end]
-        yield analyzer.analyze(f"{text}\n{passage.heading}\n{document.title}")
+        yield analyzer.analyze("\n".join((text, *passage.path, document.title)))
 
 
 class IndexUpdate:
