@@ -37,6 +37,11 @@ class Block:
     level: int = 0
 
 
+def shift(block: Block, offset: int) -> Block:
+    """Return the block at another place, for a text that is part of a longer one."""
+    return Block(block.kind, block.start + offset, block.end + offset, block.level)
+
+
 _KINDS: Final = tuple(BlockKind)
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_KINDS)}
 

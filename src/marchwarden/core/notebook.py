@@ -65,7 +65,8 @@ class Document:
     """A fetched document: the original bytes, and the extracted text that offsets refer to.
 
     Locators name lines if `lines=True`, otherwise the nearest mark, otherwise the whole document. `blocks` is the
-    structure of the text; without it, the structure is guessed from the text.
+    structure of the text; without it, the structure is guessed from the text. `site` names the manual or web site that
+    the document is part of.
     """
 
     source: str
@@ -82,6 +83,7 @@ class Document:
     authority: Authority = Authority.MEDIUM
     links: tuple[Link, ...] = ()
     blocks: tuple[Block, ...] = field(default=(), repr=False)
+    site: str = ""
 
     @cached_property
     def content_hash(self) -> str:

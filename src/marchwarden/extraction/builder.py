@@ -45,41 +45,42 @@ class DocumentBuilder:
         self._fragment = fragment
 
     def heading(self, text: str, level: int) -> None:
-        self._add(BlockKind.HEADING, _on_one_line(text), max(level, 1))
+        self.add(BlockKind.HEADING, _on_one_line(text), max(level, 1))
 
     def paragraph(self, text: str, level: int = 0) -> None:
-        self._add(BlockKind.PARAGRAPH, _on_one_line(text), level)
+        self.add(BlockKind.PARAGRAPH, _on_one_line(text), level)
 
     def item(self, text: str, level: int = 0) -> None:
         """Add a list item. `text` includes its bullet or number."""
-        self._add(BlockKind.ITEM, _on_one_line(text), level)
+        self.add(BlockKind.ITEM, _on_one_line(text), level)
 
     def term(self, text: str, level: int = 0) -> None:
         """Add a defined term. Descriptions of the same level follow it."""
-        self._add(BlockKind.TERM, _on_one_line(text), level)
+        self.add(BlockKind.TERM, _on_one_line(text), level)
 
     def description(self, text: str, level: int = 0) -> None:
-        self._add(BlockKind.DESCRIPTION, _on_one_line(text), level)
+        self.add(BlockKind.DESCRIPTION, _on_one_line(text), level)
 
     def code(self, text: str, level: int = 0) -> None:
         """Add lines that keep their line breaks and indentation."""
         lines = (line.rstrip() for line in printable(text).split("\n"))
-        self._add(BlockKind.CODE, "\n".join(lines).strip("\n"), level)
+        self.add(BlockKind.CODE, "\n".join(lines).strip("\n"), level)
 
     def row(self, cells: Sequence[str], *, header: bool = False) -> None:
         """Add a table row. All rows of a table have the same number of cells; empty ones are kept."""
         line = CELL_SEPARATOR.join(_on_one_line(cell).replace("|", "¦") for cell in cells)
         kind = BlockKind.TABLE_HEADER if header else BlockKind.ROW
-        self._add(kind, f"| {line} |" if any(cell.strip() for cell in cells) else "", 0)
+        self.add(kind, f"| {line} |" if any(cell.strip() for cell in cells) else "", 0)
 
     def caption(self, text: str) -> None:
-        self._add(BlockKind.CAPTION, _on_one_line(text), 0)
+        self.add(BlockKind.CAPTION, _on_one_line(text), 0)
 
     def note(self, text: str, level: int = 0) -> None:
         """Add a remark that stands beside the main text: a footnote, speaker notes, a cell comment."""
-        self._add(BlockKind.NOTE, _on_one_line(text), level)
+        self.add(BlockKind.NOTE, _on_one_line(text), level)
 
-    def _add(self, kind: BlockKind, text: str, level: int) -> None:
+    def add(self, kind: BlockKind, text: str, level: int = 0) -> None:
+        """Add a block as it is, for example one of another builder."""
         if not text.strip():
             return
         if self._blocks:

@@ -38,7 +38,8 @@ class Extracted:
     A web page also has `links`, as written in the page, and two fields that help to tell a paywall from an article:
     `surface`, the start of all its text including menus and notices, and `signs`.
 
-    `attachments` are documents of their own. The text of an archive is empty.
+    `site` names the manual or web site that the document is part of. `attachments` are documents of their own. The text
+    of an archive is empty.
     """
 
     text: str = field(repr=False)
@@ -54,6 +55,7 @@ class Extracted:
     surface: str = field(default="", repr=False)
     signs: frozenset[PageSign] = frozenset()
     attachments: tuple[Attachment, ...] = ()
+    site: str = ""
 
     def to_document(self, source: str, locator: str, content: bytes) -> Document:
         """Convert to a document of a source, without the links: they are not resolved yet."""
@@ -70,4 +72,5 @@ class Extracted:
             blocks=self.blocks,
             author=self.author,
             published=self.published,
+            site=self.site,
         )

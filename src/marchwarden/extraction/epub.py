@@ -2,6 +2,7 @@
 
 import posixpath
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -10,9 +11,9 @@ from urllib.parse import unquote
 import lxml.etree
 
 from marchwarden.extraction import webpage
+from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.charset import decode
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.parts import DocumentPart, join_parts
 from marchwarden.extraction.plain import parse_day
 from marchwarden.extraction.zip_limits import check_size, read_entry
 
@@ -39,19 +40,20 @@ def read(archive: zipfile.ZipFile) -> Extracted:
     """Read all chapters, marked `chapter=N` in reading order."""
     check_size(archive)
     package = _package(archive)
-    parts = [
-        DocumentPart(f"chapter={number}", _chapter(archive, name)) for number, name in enumerate(package.chapters, 1)
-    ]
-    text, marks = join_parts(parts)
-    if not text:
+    builder = DocumentBuilder()
+    for number, name in enumerate(package.chapters, 1):
+        builder.mark(f"chapter={number}")
+        _add_chapter(builder, archive, name)
+    if not builder.text:
         raise Unreadable("an EPUB without text")
     return Extracted(
-        text=text,
+        text=builder.text,
         title=package.title,
         author=package.author,
         published=package.published,
         media_type="application/epub+zip",
-        marks=marks,
+        marks=builder.marks,
+        blocks=builder.blocks,
     )
 
 
@@ -87,9 +89,7 @@ def _xml(content: bytes) -> lxml.etree._Element:
         raise Unreadable("a damaged EPUB") from error
 
 
-def _chapter(archive: zipfile.ZipFile, name: str) -> str:
-    """Read a chapter. One that is missing or has no text, such as a cover, is empty."""
-    try:
-        return webpage.all_text(decode(read_entry(archive, name)))
-    except Unreadable:
-        return ""
+def _add_chapter(builder: DocumentBuilder, archive: zipfile.ZipFile, name: str) -> None:
+    """Add a chapter. One that is missing or has no text, such as a cover, is left out."""
+    with suppress(Unreadable):
+        webpage.read_fragment(builder, decode(read_entry(archive, name)))

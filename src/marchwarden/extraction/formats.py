@@ -70,6 +70,7 @@ def extract(content: bytes, name: str) -> Extracted:
         extracted,
         title=one_line(extracted.title) or one_line(PurePosixPath(name).stem),
         author=one_line(extracted.author),
+        site=one_line(extracted.site),
     )
 
 

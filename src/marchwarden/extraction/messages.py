@@ -37,6 +37,7 @@ class _WireAnswer(BaseModel):
     blocks: str = "[]"
     links: tuple[tuple[str, str], ...] = ()
     surface: str = ""
+    site: str = ""
     signs: tuple[PageSign, ...] = ()
     refused: str | None = None
     lasting: bool = True
@@ -87,6 +88,7 @@ def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
             "blocks": encode_blocks(answer.blocks),
             "links": [(link.url, link.text) for link in answer.links],
             "surface": answer.surface,
+            "site": answer.site,
             "signs": sorted(answer.signs),
         },
         ensure_ascii=False,
@@ -115,5 +117,6 @@ def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
         marks=tuple(Mark(start, fragment) for start, fragment in answer.marks),
         links=tuple(Link(url, text) for url, text in answer.links),
         surface=answer.surface,
+        site=answer.site,
         signs=frozenset(answer.signs),
     )

@@ -1,12 +1,14 @@
 """Read plain text: prose, code, tables, records. Lines are kept, so that line numbers match the file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Final
 
+from marchwarden.core.blocks import Block, BlockKind
 from marchwarden.core.passages import Layout
+from marchwarden.core.plain_blocks import heading_text
 from marchwarden.extraction.document import Extracted
 from marchwarden.text.sanitize import mark_removals
 
@@ -22,6 +24,8 @@ _PROSE: Final[Mapping[str, str]] = {
     ".org": "text/org",
     ".tex": "text/x-tex",
 }
+_MARKDOWN: Final = frozenset({".md", ".markdown"})
+_MARKED_UP: Final = _MARKDOWN | {".rst"}
 _TABLES: Final[Mapping[str, str]] = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 _RECORDS: Final[Mapping[str, str]] = {
     ".json": "application/json",
@@ -41,8 +45,6 @@ _CODE: Final = re.compile(
     r"tcl|tf|ts|tsx|v|vb|vhd|vim|vue|zig|zsh"
     r")"
 )
-_MARKED_HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
-_UNDERLINED: Final = re.compile(r"^(?![=\-~^\"'*+#]+$)(\S.*)\n([=\-~^\"'*+#])\2{2,}[ \t]*$", re.MULTILINE)
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,10000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_FIELD: Final = re.compile(r"^(title|author|date)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _TITLE_LINE: Final = re.compile(r"\n*([^\n]*\S[^\n]*)\n[ \t]*\n\s*\S")
@@ -59,17 +61,19 @@ def is_text_suffix(suffix: str) -> bool:
 def read(characters: str, name: str) -> Extracted:
     """Return the text unchanged, except for control characters."""
     text = mark_removals(characters)
-    suffix = PurePosixPath(name).suffix.lower()
+    suffix = _suffix(name)
     layout, media_type = _layout_of(suffix)
-    front = _front_matter(text) if suffix in (".md", ".markdown") else {}
+    front = _front_matter(text) if suffix in _MARKDOWN else {}
+    blocks = _blocks(text, suffix)
     return Extracted(
         text=text,
-        title=front.get("title") or (_title(text[:_FIRST_LINES], suffix) if layout == "prose" else ""),
+        title=front.get("title") or (_title(text, blocks) if layout == "prose" else ""),
         author=front.get("author", ""),
         published=parse_day(front.get("date", "")),
         media_type=media_type,
         layout=layout,
         lines=True,
+        blocks=blocks,
     )
 
 
@@ -79,6 +83,27 @@ def parse_day(text: str) -> date | None:
         return date.fromisoformat(text[:10])
     except ValueError:
         return None
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix that tells the format. Sphinx copies its sources to `page.rst.txt`."""
+    *_, before, last = ("", "", *(suffix.lower() for suffix in PurePosixPath(name).suffixes))
+    return before if last == ".txt" and before in _MARKED_UP else last
+
+
+# Only these formats need their parsers, one of which takes 90 ms to import.
+
+
+def _blocks(text: str, suffix: str) -> tuple[Block, ...]:
+    if suffix in _MARKDOWN:
+        from marchwarden.extraction import markdown_blocks  # noqa: PLC0415
+
+        return markdown_blocks.find_blocks(text)
+    if suffix == ".rst":
+        from marchwarden.extraction import rst_blocks  # noqa: PLC0415
+
+        return rst_blocks.find_blocks(text)
+    return ()
 
 
 def _layout_of(suffix: str) -> tuple[Layout, str]:
@@ -97,17 +122,14 @@ def _front_matter(text: str) -> dict[str, str]:
     return {field.lower(): value.strip().strip("\"'") for field, value in fields}
 
 
-def _title(text: str, suffix: str) -> str:
-    """The first heading. In plain text, a short line above an empty one and more text; a sentence is not a title."""
-    if suffix in (".md", ".markdown"):
-        return _first_match(_MARKED_HEADING, text) or _first_match(_UNDERLINED, text)
-    if suffix == ".rst":
-        return _first_match(_UNDERLINED, text)
-    match = _TITLE_LINE.match(text)
+def _title(text: str, blocks: Sequence[Block]) -> str:
+    """The first of the highest headings. In plain text, a short line above an empty one; never a sentence."""
+    if blocks:
+        headings = [block for block in blocks if block.kind is BlockKind.HEADING]
+        highest = [block for block in headings if block.level == min(each.level for each in headings)]
+        # Several headings below level 1 are the sections of a text that has no title.
+        is_title = len(highest) == 1 or (bool(highest) and highest[0].level == 1)
+        return heading_text(text[highest[0].start : highest[0].end]) if is_title else ""
+    match = _TITLE_LINE.match(text[:_FIRST_LINES])
     title = match[1].strip() if match else ""
     return title if len(title) <= MAX_TITLE_LENGTH and not title.endswith(".") else ""
-
-
-def _first_match(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.search(text)
-    return match[1] if match else ""

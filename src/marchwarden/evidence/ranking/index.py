@@ -79,7 +79,7 @@ class PassageIndex:
         for place in range(len(self._lengths), len(self.notebook.passages)):
             passage = self.notebook.passages[place]
             body = self.stems.content_stems(self.notebook.text_of(passage))
-            self._post(place, body + self.stems.content_stems(passage.heading) + self._title(passage.document))
+            self._post(place, body + self.stems.content_stems("\n".join(passage.path)) + self._title(passage.document))
             self._lengths.append(len(body))
             self._total += len(body) or 1
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from marchwarden.core.blocks import BlockKind
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.core.sentences import LONGEST_SENTENCE
@@ -60,7 +61,7 @@ def _beginning(code: Sequence[Line], room: int) -> Iterator[Line]:
 def _blocks_with_introduction(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
     """Yield each code block with the line above it."""
     page = notebook.documents[document]
-    spans = _spans(page.text) if page.layout == "prose" else []
+    spans = _spans(page) if page.layout == "prose" else []
     if not spans:
         return
 
@@ -76,8 +77,11 @@ def _blocks_with_introduction(notebook: Notebook, document: int) -> Iterator[tup
         above = None if in_code else run[-1]
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
+def _spans(page: Document) -> list[tuple[int, int]]:
     """Return the character spans of all code blocks, including the line that opens them."""
+    if page.blocks:
+        return [(block.start, block.end) for block in page.blocks if block.kind is BlockKind.CODE]
+    text = page.text
     fenced = _FENCED.finditer(text) if "```" in text or "~~~" in text else ()
     indented = _INDENTED.finditer(text) if "::" in text else ()
     return sorted(match.span() for match in (*fenced, *indented))

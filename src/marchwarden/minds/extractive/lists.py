@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from marchwarden.core.blocks import BlockKind
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.core.sentences import LONGEST_SENTENCE
@@ -62,7 +63,7 @@ def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
 def _lists_with_introduction(notebook: Notebook, document: int) -> Iterator[tuple[Line, Sequence[Line]]]:
     """Yield each list of two or more items with the line above it. Items with prompt injections are left out."""
     page = notebook.documents[document]
-    if page.layout != "prose" or not _ANY_ITEM.search(page.text):
+    if page.layout != "prose" or not (page.blocks or _ANY_ITEM.search(page.text)):
         return
     above: Sentence | None = None
     for is_list, sentences in groupby(sentences_of(notebook, document), lambda each: _is_item(page, each)):
@@ -74,4 +75,6 @@ def _lists_with_introduction(notebook: Notebook, document: int) -> Iterator[tupl
 
 
 def _is_item(page: Document, sentence: Sentence) -> bool:
+    if page.blocks:
+        return sentence.kind is BlockKind.ITEM
     return _ITEM.match(page.text, sentence.start) is not None

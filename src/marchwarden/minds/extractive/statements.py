@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from marchwarden.core.blocks import BlockKind
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Passage, Sentence
 from marchwarden.evidence.similarity import SentenceContent
@@ -27,6 +28,8 @@ FIRST_LINES: Final = 300
 """Length in characters of the part of a document that tells its topic, such as a title or abstract."""
 FIRST_LINES_DIVISOR: Final = 20
 """The first lines are at most this fraction (1/20) of a document, because a short text starts with its content."""
+_NO_STATEMENT: Final = frozenset({BlockKind.HEADING, BlockKind.TERM, BlockKind.CODE, BlockKind.TABLE_HEADER})
+"""Kinds of lines that say nothing without the lines around them."""
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
 _FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
@@ -135,12 +138,11 @@ def _build_page(
 def _in_passage(
     notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, quoted_question: re.Pattern[str]
 ) -> Iterator[Statement]:
-    topic = page.title | frozenset(stems.content_stems(passage.heading))
+    section = "\n".join(passage.path)
+    topic = page.title | frozenset(stems.content_stems(section))
     body = quoted_question.sub(" ", notebook.text_of(passage))
     passage_stems = Counter(
-        expand_abbreviations(
-            stems.content_stems(f"{page.document.title}\n{passage.heading}\n{body}"), page.abbreviations
-        )
+        expand_abbreviations(stems.content_stems(f"{page.document.title}\n{section}\n{body}"), page.abbreviations)
     )
     for sentence in passage.sentences:
         composed = page.composition_for(sentence)
@@ -186,7 +188,7 @@ def is_question(text: str) -> bool:
 
 def is_statement(sentence: Sentence, text: str, document: Document) -> bool:
     """Whether a line can be evidence. In prose it must look like a sentence; rows and code lines need not."""
-    if sentence.is_heading or is_question(text) or is_injection(text):
+    if sentence.kind in _NO_STATEMENT or is_question(text) or is_injection(text):
         return False
     if document.layout != "prose":
         return bool(text)

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS documents (
     terms INTEGER NOT NULL DEFAULT 0,
     title TEXT NOT NULL,
     author TEXT NOT NULL,
+    site TEXT NOT NULL,
     published TEXT,
     media_type TEXT NOT NULL,
     layout TEXT NOT NULL,
@@ -126,8 +127,8 @@ class IndexStore:
                 "UPDATE documents SET stamp = ? WHERE id = ?", [(new, id_) for id_, new in batch.unchanged]
             )
             database.executemany(
-                "INSERT INTO documents (path, state, stamp, content_hash, skipped, title, author, published, "
-                "media_type, layout, lines, marks, blocks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents (path, state, stamp, content_hash, skipped, title, author, site, published, "
+                "media_type, layout, lines, marks, blocks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 map(_to_row, batch.entries),
             )
 
@@ -170,7 +171,7 @@ class IndexStore:
 
     def find(self, path: str) -> StoredDocument | None:
         rows = self._query(
-            "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks, blocks"
+            "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks, blocks, site"
             " FROM documents"
             " WHERE path = ? AND state != 'doomed' AND skipped = ''",
             (path,),
@@ -205,6 +206,7 @@ def _to_row(entry: IndexEntry) -> tuple[object, ...]:
         entry.skipped,
         found.title,
         found.author,
+        found.site,
         found.published.isoformat() if found.published else None,
         found.media_type,
         found.layout,
@@ -216,10 +218,12 @@ def _to_row(entry: IndexEntry) -> tuple[object, ...]:
 
 
 def _from_row(row: sqlite3.Row) -> StoredDocument:
-    content_hash, text, title, author, published, media_type, layout, lines, marks_json, blocks = row
+    content_hash, text, title, author, published, media_type, layout, lines, marks_json, blocks, site = row
     marks = tuple(Mark(start, fragment) for start, fragment in json.loads(marks_json))
     day = _parse_date(published)
-    found = Extracted(text, title, author, day, media_type, layout, bool(lines), marks, _decode_blocks(blocks))
+    found = Extracted(
+        text, title, author, day, media_type, layout, bool(lines), marks, _decode_blocks(blocks), site=site
+    )
     return StoredDocument(content_hash, found)
 
 
