@@ -18,7 +18,7 @@ _DEFINITION: Final = re.compile(r"(?P<term>[^\n]{1,200})\n[ \t]{0,3}:[ \t]+(?P<d
 _ADMONITION: Final = re.compile(r"(?:!!!|\?\?\?\+?)[ \t]+\w")
 _TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
 _SHOWN_TEXT: Final = re.compile(r"[^\W_]")
-_QUOTE_MARKS: Final = re.compile(r"^(?:[ \t]*>)+[ \t]?(?:\[![A-Z]+\])?", re.MULTILINE)
+_QUOTE_MARKS: Final = re.compile(r"(?:[ \t]*>)*[ \t]?(?:\[![A-Z]+\][ \t]*\n(?:[ \t]*>)*[ \t]?)?")
 _NOTE_FENCE: Final = re.compile(
     r"\{(?:admonition|note|warning|tip|hint|caution|danger|important|attention|seealso|versionadded|versionchanged|"
     r"deprecated|topic|sidebar)\}"
@@ -106,6 +106,9 @@ class _Blocks:
         elif self._quotes:
             mark = _QUOTE_MARKS.match(self._text, start, end)
             yield from self._block(BlockKind.NOTE, mark.end() if mark else start, end, level)
+        elif _ADMONITION.match(self._text, start):
+            title_end = self._text.find("\n", start, end)
+            yield from self._block(BlockKind.NOTE, end if title_end < 0 else title_end, end, level)
         elif definition := _DEFINITION.fullmatch(self._text[start:end].rstrip()):
             yield from self._block(BlockKind.TERM, start, start + definition.end("term"), level)
             yield from self._block(BlockKind.DESCRIPTION, start + definition.start("description"), end, level)
