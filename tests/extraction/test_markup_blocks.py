@@ -48,6 +48,7 @@ Ropes
 -----
 
 <p align="center"><img src="x.png"></p>
+
 [ref]: http://example.org
 """
 RST = """=====
@@ -101,6 +102,10 @@ Rope Length
 hemp 3 m
 ==== ======
 
+::
+
+    alone
+
 .. a comment
    with text
 """
@@ -152,6 +157,7 @@ def test_restructured_text() -> None:
         ("code", "rope tie", 0),
         ("row", "Rope Length", 0),
         ("row", "hemp 3 m", 0),
+        ("code", "alone", 0),
     ]
 
 

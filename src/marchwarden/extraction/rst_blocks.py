@@ -87,14 +87,14 @@ class _Reader:
             yield from self._directive(line, directive, level)
         elif _EXPLICIT.match(line.text):
             self._skip_below(line.indent)
+        elif line.text == "::" or line.text.startswith(">>> "):
+            yield from self._literal(line, level)
         elif self._is_overline(self._at) or (following and _is_underline(line, following)):
             yield from self._heading()
         elif _UNDERLINE.fullmatch(line.text) or _RULE.fullmatch(line.text):
             yield from self._table_or_rule()
         elif _BULLET.match(line.text) or _FIELD.match(line.text):
             yield from self._item(level)
-        elif line.text == "::" or line.text.startswith(">>> "):
-            yield from self._literal(line, level)
         elif following and following.text and following.indent > line.indent and not line.text.endswith("::"):
             yield from self._definition(level)
         else:

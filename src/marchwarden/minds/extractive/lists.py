@@ -38,6 +38,7 @@ class IntroducedLists(ComposedStatements):
         are_fragments = not any(_SENTENCE.search(item.text) for item in items)
         pieces = list(_pieces(items, LONGEST_SENTENCE - len(above.opening) - len(MORE) * 2))
         if len(pieces) > 1 and not are_fragments:
+            self._compose_each(above, items)
             return
         for at, piece in enumerate(pieces):
             items_text = (
@@ -47,6 +48,13 @@ class IntroducedLists(ComposedStatements):
             key, *others = (*piece, above) if at else (above, *piece)
             self._composed[key.id] = Composition(text, tuple(each.id for each in others), above.start)
         self._included.update(item.id for item in items if are_fragments)
+
+    def _compose_each(self, above: Line, items: Sequence[Line]) -> None:
+        """Complete each item that continues the introduction, as in `It must have: at least five days in Unstable.`."""
+        for item in items:
+            text = f"{above.opening} {item.text}"
+            if item.text[:1].islower() and len(text) <= LONGEST_SENTENCE:
+                self._composed[item.id] = Composition(text, (above.id,), item.start)
 
 
 def _pieces(items: Sequence[Line], room: int) -> Iterator[list[Line]]:
