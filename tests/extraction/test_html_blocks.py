@@ -116,6 +116,8 @@ def test_article_of_a_news_page_keeps_its_structure() -> None:
         ("<dl><div><dt>t</dt><dd>d</dd></div></dl>", [("term", "t", 0), ("description", "d", 0)]),
         ("<p>x<sup>2</sup> <a href='#f' class='reference'>[7]</a></p>", [("paragraph", "x2", 0)]),
         ("<div class='admonition tip'><p class='admonition-title'>Tip</p><p>Row.</p></div>", [("note", "Row.", 0)]),
+        ("<p>is <math alttext='T=4'><mi>T</mi></math> s</p>", [("paragraph", r"is \(T=4\) s", 0)]),
+        ("<p>or <img class='mwe-math' alt='x^2'> m</p>", [("paragraph", r"or \(x^2\) m", 0)]),
         ("<pre>a\n\n  b</pre>", [("code", "a\n\n  b", 0)]),
     ],
 )

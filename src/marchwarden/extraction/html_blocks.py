@@ -43,6 +43,7 @@ _NOTE_TITLE: Final = re.compile(r"(?:^|\s)admonition-title(?:$|\s)")
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PERMALINK_SIGNS: Final = "¶#§🔗⚓"
 _ROLES: Final = frozenset({"navigation", "search", "banner", "contentinfo", "complementary", "menu", "menubar"})
+_FORMULA_IMAGE: Final = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])", re.IGNORECASE)
 _CODE_TABLE: Final = re.compile(r"highlighttable|rouge-table|linenodiv|code-table", re.IGNORECASE)
 _LINE_NUMBERS: Final = re.compile(r"(?:^|\s)(?:linenos|gutter|line-?numbers?|lineno)(?:$|\s)", re.IGNORECASE)
 
@@ -150,6 +151,8 @@ class _BlockWriter:
                 pass
             case "sup" | "a" if _is_reference(element):
                 pass
+            case "math" | "img" if formula := _formula(element):
+                self._text.append(formula)
             case _:
                 self.walk(element, context)
 
@@ -246,6 +249,16 @@ def _is_skipped(element: lxml.html.HtmlElement) -> bool:
 
 def _name_of(element: lxml.html.HtmlElement) -> str:
     return f"{element.get('class') or ''} {element.get('role') or ''}"
+
+
+def _formula(element: lxml.html.HtmlElement) -> str:
+    """Return a formula as it was written in TeX, if the page has that."""
+    if element.tag == "img":
+        written = (element.get("alt") or "") if _FORMULA_IMAGE.search(element.get("class") or "") else ""
+    else:
+        annotation = element.find(".//annotation[@encoding='application/x-tex']")
+        written = element.get("alttext") or (str(annotation.text_content()) if annotation is not None else "")
+    return f"\\({written.strip()}\\)" if written.strip() else ""
 
 
 def _is_permalink(element: lxml.html.HtmlElement) -> bool:
