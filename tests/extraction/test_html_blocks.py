@@ -112,6 +112,16 @@ def test_article_of_a_news_page_keeps_its_structure() -> None:
             "<table><tr><th>a</th><th>b</th></tr><tr><td colspan=2>both</td></tr></table>",
             [("table_header", "| a | b |", 0), ("row", "| both |  |", 0)],
         ),
+        (
+            "<table><tr><td><p>sail()</p><p>Sails.</p></td></tr><tr><td><p>tie()</p><p>Ties.</p><p>Twice.</p></td></tr>",
+            [
+                ("term", "sail()", 0),
+                ("description", "Sails.", 0),
+                ("term", "tie()", 0),
+                ("description", "Ties.", 0),
+                ("description", "Twice.", 0),
+            ],
+        ),
         ("<ul><ul><li>odd</li></ul></ul>", [("item", "- odd", 1)]),
         ("<dl><div><dt>t</dt><dd>d</dd></div></dl>", [("term", "t", 0), ("description", "d", 0)]),
         ("<p>x<sup>2</sup> <a href='#f' class='reference'>[7]</a></p>", [("paragraph", "x2", 0)]),

@@ -1,14 +1,14 @@
 """Turn the elements of an HTML page into blocks. Outside of `pre`, white space in the markup is a space."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import lxml.html
 
 from marchwarden.core.blocks import BlockKind
 from marchwarden.extraction.builder import DocumentBuilder
-from marchwarden.extraction.html_tables import HtmlTable, read_table
+from marchwarden.extraction.html_tables import HtmlTable, find_stacked_cells, read_table
 
 MAX_DEPTH: Final = 200
 """Elements nested more deeply are read as plain text."""
@@ -208,10 +208,20 @@ class _BlockWriter:
 
     def _table(self, element: lxml.html.HtmlElement, context: _Context) -> None:
         table = read_table(element, _cell_text) if not _CODE_TABLE.search(_name_of(element)) else None
-        if table is None:
-            self._enter(element, context.inside())
-        else:
+        if table is not None:
             self._add_rows(table)
+        elif context.kind is BlockKind.PARAGRAPH and (cells := find_stacked_cells(element)):
+            self._add_stacked(cells, context)
+        else:
+            self._enter(element, context.inside())
+
+    def _add_stacked(self, cells: Sequence[lxml.html.HtmlElement], context: _Context) -> None:
+        """Add cells that hold a name and, below it, its description."""
+        for cell in cells:
+            name, *description = cell
+            self._builder.term(_cell_text(name), context.level)
+            for part in description:
+                self._enter(part, context.inside(BlockKind.DESCRIPTION))
 
     def _add_rows(self, table: HtmlTable) -> None:
         if table.caption:

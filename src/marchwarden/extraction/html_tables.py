@@ -45,6 +45,20 @@ def read_table(element: lxml.html.HtmlElement, text_of: Callable[[lxml.html.Html
     return HtmlTable(text_of(caption) if caption is not None else "", cells[:top], cells[top:])
 
 
+def find_stacked_cells(element: lxml.html.HtmlElement) -> Sequence[lxml.html.HtmlElement]:
+    """Return the cells of a table with one column, if each holds several paragraphs, such as a name and a text."""
+    cells = [cell for row in element.iter("tr") for cell in row if cell.tag == "td"]
+    rows = sum(1 for row in element.iter("tr") if row.find("td") is not None)
+    stacked = [cell for cell in cells if _is_stacked(cell)]
+    return stacked if len(cells) == rows == len(stacked) > 1 else ()
+
+
+def _is_stacked(cell: lxml.html.HtmlElement) -> bool:
+    parts = list(cell)
+    is_plain = not (cell.text or "").strip() and all(part.tag in ("p", "div") for part in parts)
+    return is_plain and len(parts) > 1 and not any((part.tail or "").strip() for part in parts)
+
+
 def _header_length(element: lxml.html.HtmlElement, rows: Sequence[Sequence[_Cell]]) -> int:
     """Count the rows at the top that only have header cells. A table of header cells only has no header."""
     count = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), 0)

@@ -17,11 +17,12 @@ from marchwarden.core.passages import Passage, Sentence
 from marchwarden.evidence.similarity import SentenceContent
 from marchwarden.minds.extractive.code_blocks import CodeExamples
 from marchwarden.minds.extractive.composed import Composition
+from marchwarden.minds.extractive.definitions import Definitions
 from marchwarden.minds.extractive.lists import IntroducedLists
 from marchwarden.minds.extractive.rows import TableRows
 from marchwarden.text.injection import is_injection
 from marchwarden.text.markdown import strip_markup
-from marchwarden.text.words import WordStemmer
+from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 FEWEST_WORDS: Final = 3
 FIRST_LINES: Final = 300
@@ -33,6 +34,7 @@ _NO_STATEMENT: Final = frozenset({BlockKind.HEADING, BlockKind.TERM, BlockKind.C
 _QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
 _FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
+_FIRST_WORD: Final = re.compile(r"[a-z]+(?= )")
 _LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 
 LOOK_BACK: Final = 120
@@ -102,16 +104,20 @@ class _Page:
     rows: TableRows
     lists: IntroducedLists
     examples: CodeExamples
+    definitions: Definitions
 
     def composition_for(self, sentence: Sentence) -> Composition | None:
         return (
             self.rows.composition_for(sentence)
             or self.lists.composition_for(sentence)
             or self.examples.composition_for(sentence)
+            or self.definitions.composition_for(sentence)
         )
 
-    def is_statement(self, sentence: Sentence, text: str) -> bool:
+    def is_statement(self, sentence: Sentence, text: str, before: Sentence | None) -> bool:
         """Whether the line is a separate statement, not a table header or part of a composed statement."""
+        if self.document.blocks and _continues(text, before):
+            return False
         if self.rows.is_heading(sentence) or self.lists.is_included(sentence) or self.examples.is_included(sentence):
             return False
         return is_statement(sentence, text, self.document)
@@ -132,6 +138,7 @@ def _build_page(
         rows=TableRows(notebook, at),
         lists=IntroducedLists(notebook, at, stems),
         examples=CodeExamples(notebook, at, stems),
+        definitions=Definitions(notebook, at, stems),
     )
 
 
@@ -144,10 +151,10 @@ def _in_passage(
     passage_stems = Counter(
         expand_abbreviations(stems.content_stems(f"{page.document.title}\n{section}\n{body}"), page.abbreviations)
     )
-    for sentence in passage.sentences:
+    for before, sentence in zip((None, *passage.sentences), passage.sentences, strict=False):
         composed = page.composition_for(sentence)
         text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))
-        accepted = not is_injection(text) if composed else page.is_statement(sentence, text)
+        accepted = not is_injection(text) if composed else page.is_statement(sentence, text, before)
         if accepted:
             own = expand_abbreviations(stems.content_stems(quoted_question.sub(" ", text)), page.abbreviations)
             yield Statement(
@@ -195,6 +202,12 @@ def is_statement(sentence: Sentence, text: str, document: Document) -> bool:
     if _FOR_MACHINES.match(text):
         return False
     return len(text.split()) >= FEWEST_WORDS and _LOWER_WORD.search(text) is not None and text != document.title
+
+
+def _continues(text: str, before: Sentence | None) -> bool:
+    """Whether the text continues a sentence that began above an example: `and psql will quit.`"""
+    first = _FIRST_WORD.match(text)
+    return first is not None and (first[0] in STOP_WORDS or (before is not None and before.kind is BlockKind.CODE))
 
 
 def find_abbreviations(text: str, asked: Collection[str], stems: WordStemmer) -> Abbreviations:
