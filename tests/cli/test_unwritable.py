@@ -195,6 +195,38 @@ def test_a_trace_folder_that_cannot_be_written_is_rejected_before_any_work(run, 
     assert not (tmp_path / "home" / "index").exists()
 
 
+@pytest.mark.parametrize(
+    "place, reason",
+    [
+        ("", "is empty"),
+        (" ", "is empty"),
+        ("s3://", "s3://BUCKET/PREFIX"),
+        ("s3:", "s3://BUCKET/PREFIX"),
+        ("https://dorn.example/traces", "s3://BUCKET/PREFIX"),
+        ("file:///tmp/traces", "s3://BUCKET/PREFIX"),
+        ("~nobody-of-this-name/traces", "home folder"),
+        ("circle", "Too many levels of symbolic links"),
+        ("dangling", "No such file or directory"),
+        ("x" * 300, "File name too long"),
+    ],
+)
+def test_a_trace_folder_that_is_none_is_rejected_and_nothing_is_created(run, folder, tmp_path, place, reason):
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "dangling").symlink_to("nowhere/at/all")
+    before = {*tmp_path.iterdir()}
+    done = run("ask", QUESTION, "--files", "library", "--trace-dir", place)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert reason in line
+    assert {*tmp_path.iterdir()} == before
+
+
+def test_a_tilde_in_the_trace_folder_is_the_home_folder(run, folder, tmp_path):
+    done = run("ask", QUESTION, "--files", "library", "--trace-dir=~/traces", HOME=str(tmp_path / "user"))
+    assert done.returncode == 0, done.stderr
+    assert [*(tmp_path / "user" / "traces").glob("*.jsonl")]
+
+
 SERVING = {
     "serve": ["serve", "files", "--files", "library"],
     "serve over HTTP": ["serve", "files", "--files", "library", "--http", "127.0.0.1:0"],

@@ -7,7 +7,7 @@ does not see the bill has to assume the maximum.
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from tests.world.faults import AN_HOUR
 from tests.world.models import ModelAnswer
@@ -115,11 +115,26 @@ def _bodies() -> Mapping[str, ModelFault]:
 
 
 def _with_unknown_block(reply: Reply) -> Reply:
-    """Put a block that no client knows in front of the answer, and one without a text behind it."""
+    """Put a block that no client knows in front of the answer, and one without a text behind it. Add unknown fields."""
     body: dict[str, object] = json.loads(reply.content)
+    # Anthropic, OpenAI, Google.
     if isinstance(blocks := body.get("content"), list):
         body["content"] = [{"type": "hologram_use", "id": "h1"}, *blocks, {"type": "text", "text": None}]
-    return replace(reply, content=json.dumps(body).encode())
+    for choice in _listed(body.get("choices")):
+        text = choice["message"]["content"]
+        blocks = [{"type": "hologram"}, None, {"type": "text", "text": text}, {"type": "text", "text": None}]
+        unknown = {"tool_calls": [{"id": "h1", "type": "hologram"}], "annotations": [{"type": "hologram"}], "audio": 1}
+        choice["message"] |= {"content": blocks, **unknown}
+    for candidate in _listed(body.get("candidates")):
+        parts = candidate["content"]["parts"]
+        candidate["content"]["parts"] = [{"hologram": {}}, None, *parts, {"text": None}]
+        candidate["groundingMetadata"] = {"webSearchQueries": 1}
+    unknown_fields = {"created": "now", "createTime": 1, "responseId": 1, "stop_details": 1, "service_tier": {}}
+    return replace(reply, content=json.dumps({**body, **unknown_fields}).encode())
+
+
+def _listed(value: object) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) else []
 
 
 def _counts(given: int, made: int) -> dict[str, int]:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from marchwarden.core.inputs import Inputs
+from marchwarden.settings import expand_home
 
 if TYPE_CHECKING:
+    import os
+
     from click.shell_completion import CompletionItem
 
     from marchwarden.researchers.spec import InputOption
@@ -92,8 +95,19 @@ def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value or ()
 
 
+class _TraceFolder(click.Path):
+    """A folder or bucket. `~` stands for the home folder, as in the setting, because shells keep it after a `=`."""
+
+    def convert(
+        self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        if not str(value).strip():
+            self.fail("it is empty", param, ctx)
+        return expand_home(str(value))
+
+
 trace_id = click.argument("trace_id", shell_complete=_complete_trace_id)
-trace_dir = click.option("--trace-dir", type=click.Path(path_type=Path), help="Folder with the traces and the archive.")
+trace_dir = click.option("--trace-dir", type=_TraceFolder(), help="Folder with the traces and the archive.")
 temporal = click.option("--temporal", metavar="HOST:PORT", help="Run on the workers of this Temporal server.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="Also print tokens, iterations and time.")
 inputs = click.option("--inputs", cls=InputOptions, hidden=True, expose_value=False)

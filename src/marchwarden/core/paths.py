@@ -18,8 +18,10 @@ def describe_missing(path: Path) -> str:
 
 
 def create_folder(folder: Path) -> None:
-    """Create a folder and its parents. Raises `NotADirectoryError`, not `FileExistsError`, if it is a file."""
+    """Create a folder and its parents. If it is a file or a link that leads nowhere, the error names that reason."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
+        # A broken or circular link has a more exact reason.
+        folder.stat()
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error

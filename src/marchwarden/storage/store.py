@@ -20,7 +20,8 @@ from marchwarden.storage.trace import Chain, Journal, Stamp, parse_chain
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SUFFIX: Final = ".jsonl"
 _PROBE_BYTES: Final = 4096
-_S3_SCHEME: Final = re.compile(r"s3:/")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?:/|$)")
+_S3: Final = re.compile(r"s3:/+[^/]")
 _NOT_BORROWED: Final = frozenset({"result", "send"})
 """A fork produces its own result, and its new dispatches start new runs."""
 
@@ -153,11 +154,13 @@ class Store:
 
     @classmethod
     def at(cls, place: "str | Path | Store", environ: Mapping[str, str]) -> "Store":
-        """Open the store at a folder or a bucket, `s3://bucket/prefix`."""
+        """Open the store at a folder or a bucket, `s3://bucket/prefix`. Raises `InvalidInput` for any other URL."""
         if isinstance(place, Store):
             return place
-        if not _S3_SCHEME.match(str(place)):
+        if not _SCHEME.match(str(place)):
             return cls(Path(place))
+        if not _S3.match(str(place)):
+            raise InvalidInput(f"runs are stored in a folder or in s3://BUCKET/PREFIX, not in {str(place)!r}")
         # Imported only if needed: it requires an optional library.
         try:
             from marchwarden.storage.s3 import Bucket, S3Backend

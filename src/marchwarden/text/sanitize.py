@@ -20,10 +20,11 @@ _DANGEROUS: Final = re.compile(
     "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates; plain direction marks are harmless
     "\U000e0000-\U000e007f]+"  # tag characters: invisible text
 )
-_LINE_SEPARATOR: Final = re.compile("[\u2028\u2029]")
+# Line and paragraph separator, and the Braille pattern without dots, which looks like a space.
+_LIKE_SPACE: Final = re.compile("[\u2028\u2029\u2800]")
 # JSON already escapes C0 characters, and line breaks between values belong to its formatting.
 _DANGEROUS_IN_JSON: Final = re.compile(
-    f"{_ODD_SPACE.pattern}|{_DANGEROUS.pattern}|{_LINE_SEPARATOR.pattern}|[\ud800-\udfff]"
+    f"{_ODD_SPACE.pattern}|{_DANGEROUS.pattern}|{_LIKE_SPACE.pattern}|[\ud800-\udfff]"
 )
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -71,7 +72,7 @@ def visible(text: str) -> str:
     Invisible characters can hide text from a reader or make two names look alike. Joiners stay where a script needs
     them: in Persian and Hindi words, and in emoji.
     """
-    return _replace_invisible(_LINE_SEPARATOR.sub(" ", printable(text)), lambda _: "")
+    return _replace_invisible(_LIKE_SPACE.sub(" ", printable(text)), lambda _: "")
 
 
 def one_line(text: str, max_length: int = 300) -> str:

@@ -110,6 +110,14 @@ async def test_answer_without_usage_is_used_and_charged_at_the_maximum(
 
 
 @pytest.mark.parametrize("service", SERVICES)
+async def test_answer_among_unknown_blocks_and_fields_is_used(world: World, service: str) -> None:
+    mind = select_mind(None, world.models.environ(service, ModelOptions(trouble="unknown-block")))
+    thought = await mind.plan(a_notebook(), allowed())
+    assert thought.value.queries
+    assert thought.tokens == world.model_log.billed() > 0
+
+
+@pytest.mark.parametrize("service", SERVICES)
 async def test_schema_moves_into_the_prompt_after_a_rejection(world: World, service: str) -> None:
     mind = select_mind(None, world.models.environ(service, ModelOptions(trouble="no-schema")))
     for _ in range(2):

@@ -16,7 +16,8 @@ from marchwarden.text.injection import is_injection
 from marchwarden.text.sanitize import one_line
 
 ADDRESS: Final = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+", re.IGNORECASE)
-_FENCE_LIKE: Final = re.compile(r"<(?=\s*/?\s*data\b)", re.IGNORECASE)
+_FENCE_LIKE: Final = re.compile(r"<(?=\s*/?\s*(?:data|system|pyai)\b)", re.IGNORECASE)
+"""Also the tags that pydantic-ai adds a note to, because models obey them."""
 _ID_LIKE: Final = re.compile(r"\b(p\d+)\.(?=s\d)", re.IGNORECASE)
 _LONGEST_LINE: Final = 600
 _LONGEST_TITLE: Final = 120

@@ -5,18 +5,14 @@ Why not the vendor libraries alone: they do not validate a response, so an HTML 
 """
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import httpx2
 
+from marchwarden.minds.llm.response_body import reduce_body
+
 LARGEST_ANSWER: Final = 8 << 20
 _UNCOMPRESSED: Final = frozenset({"", "identity"})
-_USAGE: Final[Mapping[str, Sequence[str]]] = {
-    "usage": ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "total_tokens"),
-    "usageMetadata": ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"),
-}
-"""Where the services report their token counts: Anthropic and OpenAI, Google."""
 
 
 class Garbled(httpx2.ReadError):
@@ -59,31 +55,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 def _validate(content: bytes) -> bytes:
-    """Return the body if it is a JSON object, without blocks that the vendor libraries may not know.
-
-    Missing or invalid token counts are set to 0, which means not counted.
-    """
+    """Return the body if it is a JSON object, without anything that the vendor libraries may not know."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Garbled("the answer was not JSON") from error
     if not isinstance(body, dict):
         raise Garbled("the answer was not a JSON object")
-    for name, counts in _USAGE.items():
-        if not _is_valid_usage(body.get(name), counts):
-            body[name] = dict.fromkeys(counts, 0)
-    if isinstance(blocks := body.get("content"), list):
-        # No request offers tools, so only text can be an answer.
-        body["content"] = [block for block in blocks if _is_text(block)]
-    return json.dumps(body).encode()
-
-
-def _is_text(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-
-
-def _is_valid_usage(usage: object, names: Sequence[str]) -> bool:
-    if not isinstance(usage, dict):
-        return False
-    counts = [usage[name] for name in names if name in usage]
-    return bool(counts) and all(type(count) is int and count >= 0 for count in counts)
+    return json.dumps(reduce_body(body)).encode()

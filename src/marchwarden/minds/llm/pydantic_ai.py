@@ -99,6 +99,8 @@ def _client(limits: RequestLimits, tls: ssl.SSLContext) -> httpx2.AsyncClient:
 
 def _settings(access: Access, limits: RequestLimits) -> ModelSettings:
     settings = ModelSettings(max_tokens=limits.max_tokens, max_retries=0, timeout=limits.seconds)
+    # It would put about 200 words about its own tags before our instructions.
+    settings["framing_announcement"] = "never"
     if access.vendor != "compatible":
         # Thinking tokens are billed but not returned, and these tasks are small.
         settings["thinking"] = False
