@@ -66,7 +66,7 @@ def _is_soft_break(line: str, following: str, width: int) -> bool:
     first_word = following.split(maxsplit=1)[0]
     if line.endswith(" ") and len(line) > SHORTEST_WRAPPED_LINE:
         return True
-    return width > 0 and len(line.rstrip()) + 1 + len(first_word) > width
+    return width > 0 and len(line.rstrip()) + 1 + len(first_word) > width - SLACK
 
 
 def _quote_depth(line: str) -> int:
