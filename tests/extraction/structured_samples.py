@@ -69,7 +69,7 @@ SUMMARY:Ferry inspection\\, Holm\r
 DTSTART;TZID=Town:20250603T140000\r
 DTEND;TZID=Town:20250603T153000\r
 LOCATION:Pier 4\r
-ORGANIZER;CN="Byron; Ada":mailto:ada@example.org\r
+ORGANIZER;CN="Byron, Ada":mailto:ada@example.org\r
 ATTENDEE;CN=Bob;PARTSTAT=ACCEPTED:mailto:bob@example.org\r
 ATTENDEE:mailto:eve@example.org\r
 DESCRIPTION:Bring the keys.\\nThe engine is chec\r

@@ -18,9 +18,10 @@ def test_an_email_has_readable_headers_paragraphs_and_quotes() -> None:
     extracted = extract(samples.mail(), "ferry.eml")
     assert lines(extracted) == [
         "heading: Fähre nach Holm",
-        "item: From: Ada Byron <ada@example.org>",
-        "item: To: Bob Müller <bob@example.org>, eve@example.org",
-        "item: Date: Tuesday, 3 June 2025, 14:05 UTC+02:00",
+        (
+            "item: From: Ada Byron <ada@example.org>; Date: Tuesday, 3 June 2025, 14:05 UTC+02:00; "
+            "To: Bob Müller <bob@example.org>, eve@example.org"
+        ),
         "item: Attachments: Preise für 2025.txt, Inner.eml",
         "paragraph: Dear Bob,",
         (

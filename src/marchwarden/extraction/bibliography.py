@@ -10,6 +10,7 @@ from typing import Final
 
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.facts import add_facts
 from marchwarden.extraction.latex_text import plain_text
 from marchwarden.text.sanitize import printable, quotable_line
 
@@ -21,7 +22,6 @@ _NAME: Final = re.compile(r"[\s,]*([A-Za-z][\w-]{0,60})\s*=\s*")
 _BARE: Final = re.compile(r"[^\s,{}\"#]{1,300}")
 _GROUP: Final = re.compile(r"\\.|[{}\"]|\n[ \t]*@[A-Za-z]{1,30}[ \t]*[{(]", re.DOTALL)
 _JOINED: Final = re.compile(r"\s*#\s*")
-_AND: Final = re.compile(r"\s+and\s+")
 _NOT_ENTRIES: Final = frozenset({"comment", "preamble", "string"})
 _SHOWN: Final = {
     "author": "Authors",
@@ -65,7 +65,7 @@ _RIS_FIELDS: Final = {
     "ID": "key",
     "N1": "note",
 }
-_REPEATED: Final = {"author": "; ", "editor": "; ", "keywords": ", "}
+_REPEATED: Final = {"author": " and ", "editor": " and ", "keywords": ", "}
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,8 @@ def _extracted(entries: Iterator[_Entry], media_type: str) -> Extracted | None:
             raise Unreadable(f"a bibliography of more than {MAX_ENTRIES:,} entries")
         builder.mark(f"record={number}")
         builder.heading(entry.fields.get("title") or entry.key or f"Record {number}", 1)
-        builder.item(f"Key: {entry.key}" if entry.key else "")
-        for name, label in _SHOWN.items():
-            builder.item(f"{label}: {entry.fields[name]}" if entry.fields.get(name) else "")
+        shown = ((label, entry.fields.get(name, "")) for name, label in _SHOWN.items())
+        add_facts(builder, (("Key", entry.key), *shown))
     if not number:
         return None
     return Extracted(text=builder.text, media_type=media_type, marks=builder.marks, blocks=builder.blocks)
@@ -113,12 +112,7 @@ def _bibtex_entries(text: str) -> Iterator[_Entry]:
             strings.update(fields)
         elif kind not in _NOT_ENTRIES and (key := _KEY.match(text, at)):
             fields, at = _fields(text, key.end(), strings)
-            yield _Entry(key[1], {name: _shown(name, value) for name, value in fields.items()})
-
-
-def _shown(name: str, value: str) -> str:
-    text = quotable_line(plain_text(value), 20_000)
-    return "; ".join(_AND.split(text)) if name in ("author", "editor") else text
+            yield _Entry(key[1], {name: quotable_line(plain_text(value), 20_000) for name, value in fields.items()})
 
 
 def _fields(text: str, at: int, strings: Mapping[str, str]) -> tuple[dict[str, str], int]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.facts import add_facts
 from marchwarden.text.sanitize import pluralize, printable
 
 MAX_EVENTS: Final = 20_000
@@ -123,17 +124,16 @@ def _add_component(builder: DocumentBuilder, component: _Component) -> None:
     builder.heading(component.text("SUMMARY") or _SECTIONS[component.kind], 1)
     facts = {
         "When": _when(component),
-        "Repeats": _recurrence(component),
-        "Due": _moment(component.first("DUE")),
         "Where": component.text("LOCATION"),
-        "Organizer": "; ".join(_people(component, "ORGANIZER")),
-        "Attendees": "; ".join(_people(component, "ATTENDEE")),
+        "Due": _moment(component.first("DUE")),
+        "Repeats": _recurrence(component),
+        "Organizer": ", ".join(_people(component, "ORGANIZER")),
+        "Attendees": ", ".join(_people(component, "ATTENDEE")),
         "Status": component.text("STATUS").capitalize(),
         "Categories": component.text("CATEGORIES"),
         "Link": component.text("URL"),
     }
-    for name, value in facts.items():
-        builder.item(f"{name}: {value}" if value else "")
+    add_facts(builder, facts.items())
     for paragraph in component.text("DESCRIPTION").split("\n"):
         builder.paragraph(paragraph)
     for comment in component.properties.get("COMMENT", ()):

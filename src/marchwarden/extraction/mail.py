@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from marchwarden.extraction.attachments import AttachmentCollector
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.facts import add_facts
 from marchwarden.extraction.mail_parts import decode_header, parse_message, split_parts
 from marchwarden.extraction.mail_text import add_mail_text
 from marchwarden.extraction.structured import POSTMARK
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAX_MESSAGES: Final = 20_000
 NO_SUBJECT: Final = "(no subject)"
 
-_SHOWN_HEADERS: Final = ("From", "To", "Cc", "Date")
+_SHOWN_HEADERS: Final = ("From", "Date", "To", "Cc")
 _ESCAPED_POSTMARK: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -72,9 +73,8 @@ def _add_message(
     parts = list(split_parts(message))
     files = [part for part in parts if part.name]
     builder.heading(decode_header(message, "Subject") or NO_SUBJECT, 1)
-    for name in _SHOWN_HEADERS:
-        value = _date_text(message) if name == "Date" else decode_header(message, name)
-        builder.item(f"{name}: {value}" if value else "")
+    headers = {name: decode_header(message, name) for name in _SHOWN_HEADERS}
+    add_facts(builder, (headers | {"Date": _date_text(message)}).items())
     builder.item(f"Attachments: {', '.join(part.name for part in files)}" if files else "")
     for part in parts:
         if not part.name:

@@ -11,13 +11,14 @@ from typing import Final
 from marchwarden.extraction import chat, notebook
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.facts import add_facts
 from marchwarden.text.sanitize import quotable_line
 
 Json = object
 """A parsed JSON value. Numbers are strings, as written."""
 
-MAX_FIELDS: Final = 150_000
-"""Each becomes a line. A file with more is read as plain lines."""
+MAX_FIELDS: Final = 500_000
+"""A file with more is read as plain lines."""
 MAX_DEPTH: Final = 8
 _LIST_DEPTH: Final = 3
 _MAX_NAME_LENGTH: Final = 120
@@ -33,16 +34,12 @@ class _RecordList:
     items: Sequence[Mapping[str, Json]]
 
 
-class _TooManyFieldsError(Exception):
-    """The file has too many fields to show them one by one."""
-
-
 def read(text: str) -> Extracted | None:
     """Read records, marked `record=N` in the order of the file. Returns None if there are none."""
     try:
         value = _parse(text)
         return notebook.read(value) or chat.read(value) or _read_records(value)
-    except (ValueError, RecursionError, Unreadable, _TooManyFieldsError):
+    except (ValueError, RecursionError, Unreadable):
         return None
 
 
@@ -60,12 +57,11 @@ def _read_records(value: Json) -> Extracted | None:
     lists = list(_record_lists(value, "", _LIST_DEPTH))
     if not lists:
         return None
+    _check_size(lists)
     builder = DocumentBuilder()
     written = {id(each.items) for each in lists}
-    fields = 0
-    for path, line in _flatten(value, "", written, MAX_DEPTH) if isinstance(value, dict) else ():
-        fields += 1
-        builder.item(f"{path}: {line}")
+    if isinstance(value, dict):
+        add_facts(builder, _flatten(value, "", written, MAX_DEPTH))
     number = 0
     for each in lists:
         builder.heading(each.key, 1)
@@ -73,12 +69,14 @@ def _read_records(value: Json) -> Extracted | None:
             number += 1
             builder.mark(f"record={number}")
             builder.heading(_name_of(item) or f"Record {number}", 2)
-            for path, line in _flatten(item, "", frozenset(), MAX_DEPTH):
-                fields += 1
-                if fields > MAX_FIELDS:
-                    raise _TooManyFieldsError
-                builder.item(f"{path}: {line}")
+            add_facts(builder, _flatten(item, "", frozenset(), MAX_DEPTH))
     return Extracted(text=builder.text, media_type="application/json", marks=builder.marks, blocks=builder.blocks)
+
+
+def _check_size(lists: Sequence[_RecordList]) -> None:
+    fields = sum(len(item) for each in lists for item in each.items)
+    if fields > MAX_FIELDS:
+        raise Unreadable(f"it has more than {MAX_FIELDS:,} fields")
 
 
 def _record_lists(value: Json, key: str, depth: int) -> Iterator[_RecordList]:

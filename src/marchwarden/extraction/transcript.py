@@ -10,6 +10,7 @@ from marchwarden.core.plain_blocks import prose_blocks
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.chat import ChatMessage, add_message, format_time
 from marchwarden.extraction.document import Extracted
+from marchwarden.extraction.facts import add_facts
 from marchwarden.extraction.mail_text import add_mail_text
 from marchwarden.text.sanitize import printable
 
@@ -31,7 +32,7 @@ _MAIL: Final = re.compile(
     re.MULTILINE,
 )
 _MAIL_FIELD: Final = re.compile(r"^(\w[\w -]*?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
-_SHOWN_FIELDS: Final = ("From", "To", "Cc", "CC", "Date", "Sent", "Attachments")
+_SHOWN_FIELDS: Final = ("From", "Date", "Sent", "To", "Cc", "CC", "Attachments")
 _BODY_LABEL: Final = re.compile(r"\s*(?:Message )?Body:[ \t]*\n", re.IGNORECASE)
 
 
@@ -98,6 +99,5 @@ def _add_email(builder: DocumentBuilder, number: int, entry: _Entry) -> None:
     fields = dict(_MAIL_FIELD.findall(entry.opening[0]))
     builder.mark(f"message={number}")
     builder.heading(fields["Subject"] or "(no subject)", 1)
-    for name in _SHOWN_FIELDS:
-        builder.item(f"{name}: {fields[name]}" if fields.get(name) else "")
+    add_facts(builder, ((name, fields.get(name, "")) for name in _SHOWN_FIELDS))
     add_mail_text(builder, _BODY_LABEL.sub("", entry.body, count=1))
