@@ -11,6 +11,7 @@ import zipfile
 import pytest
 
 from marchwarden.extraction import Extracted, Unreadable, extract
+from marchwarden.extraction.attachments import AttachmentCollector
 from tests.extraction import samples
 from tests.extraction.structured_samples import tar
 
@@ -88,6 +89,13 @@ def test_paths_stay_inside_and_hidden_files_are_skipped() -> None:
 def test_files_of_the_same_name_are_kept() -> None:
     content = zip_of(("a/../b.txt", b"1"), ("a/b.txt", b"2"), ("/a/b.txt", b"3"))
     assert set(contents(extract(content, "a")).values()) == {b"2", b"3"}
+
+
+def test_many_files_of_the_same_name_get_numbers() -> None:
+    collector = AttachmentCollector()
+    for _ in range(5_000):
+        collector.add("a.txt", b"x")
+    assert [each.name for each in collector.attachments[::4_999]] == ["a.txt", "a (5000).txt"]
 
 
 def test_links_and_devices_are_skipped() -> None:

@@ -1,5 +1,6 @@
 """Collect the files inside a document, with limits. Does not know file formats."""
 
+from collections import Counter
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -19,6 +20,7 @@ class AttachmentCollector:
 
     def __init__(self) -> None:
         self._found: dict[str, Attachment] = {}
+        self._repeated: Counter[str] = Counter()
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -43,10 +45,9 @@ class AttachmentCollector:
         """Add a file. Another file of the same name gets a number."""
         self.check_room(len(content))
         unique = clean = clean_name(name)
-        number = 1
         while unique in self._found:
-            number += 1
-            unique = _numbered(clean, number)
+            self._repeated[clean] += 1
+            unique = _numbered(clean, self._repeated[clean] + 1)
         self._found[unique] = Attachment(unique, content)
         self._bytes += len(content)
 

@@ -118,7 +118,15 @@ def _read_archive(content: bytes) -> Extracted:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             return _reader_for(archive)(archive)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        EOFError,
+        OSError,
+        ValueError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         raise Unreadable("a damaged zip archive") from error
 
 

@@ -12,13 +12,14 @@ from marchwarden.extraction import chat, notebook
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.facts import add_facts
+from marchwarden.extraction.limits import check_text
 from marchwarden.text.sanitize import quotable_line
 
 Json = object
 """A parsed JSON value. Numbers are strings, as written."""
 
-MAX_FIELDS: Final = 500_000
-"""A file with more is read as plain lines."""
+MAX_RECORDS: Final = 40_000
+"""A file with more is read as plain lines: each record becomes several."""
 MAX_DEPTH: Final = 8
 _LIST_DEPTH: Final = 3
 _MAX_NAME_LENGTH: Final = 120
@@ -35,12 +36,14 @@ class _RecordList:
 
 
 def read(text: str) -> Extracted | None:
-    """Read records, marked `record=N` in the order of the file. Returns None if there are none."""
+    """Read records, marked `record=N` in the order of the file. Returns None if there are none, or too many."""
     try:
         value = _parse(text)
-        return notebook.read(value) or chat.read(value) or _read_records(value)
+        extracted = notebook.read(value) or chat.read(value) or _read_records(value)
+        check_text(extracted.text if extracted else "")
     except (ValueError, RecursionError, Unreadable):
         return None
+    return extracted
 
 
 def _parse(text: str) -> Json:
@@ -55,9 +58,8 @@ def _parse(text: str) -> Json:
 
 def _read_records(value: Json) -> Extracted | None:
     lists = list(_record_lists(value, "", _LIST_DEPTH))
-    if not lists:
+    if not lists or sum(len(each.items) for each in lists) > MAX_RECORDS:
         return None
-    _check_size(lists)
     builder = DocumentBuilder()
     written = {id(each.items) for each in lists}
     if isinstance(value, dict):
@@ -71,12 +73,6 @@ def _read_records(value: Json) -> Extracted | None:
             builder.heading(_name_of(item) or f"Record {number}", 2)
             add_facts(builder, _flatten(item, "", frozenset(), MAX_DEPTH))
     return Extracted(text=builder.text, media_type="application/json", marks=builder.marks, blocks=builder.blocks)
-
-
-def _check_size(lists: Sequence[_RecordList]) -> None:
-    fields = sum(len(item) for each in lists for item in each.items)
-    if fields > MAX_FIELDS:
-        raise Unreadable(f"it has more than {MAX_FIELDS:,} fields")
 
 
 def _record_lists(value: Json, key: str, depth: int) -> Iterator[_RecordList]:
