@@ -11,7 +11,7 @@ import pytest
 
 from marchwarden.errors import SourceError
 from marchwarden.extraction import Extractor, Unreadable, extract
-from tests.extraction import samples
+from tests.extraction import samples, structured_samples
 from tests.extraction.workers import pid_recording_worker, worker_pids
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,17 @@ def zip_with_zeros(name: str, megabytes: int, **others: bytes) -> bytes:
 
 def test_worker_returns_the_same_as_extracting_in_process() -> None:
     with Extractor() as extractor:
-        for content in (samples.PAGE, samples.pdf(["One.", "Two."]), samples.word(), samples.epub(), b"text"):
+        packed = samples.archive({"a.txt": b"a", "b/c.bin": bytes(range(256)) * 1_000})
+        mail = structured_samples.mailbox()
+        for content in (
+            samples.PAGE,
+            samples.pdf(["One.", "Two."]),
+            samples.word(),
+            samples.epub(),
+            packed,
+            mail,
+            b"x",
+        ):
             assert extractor.extract(content, "document") == extract(content, "document")
 
 

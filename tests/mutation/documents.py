@@ -1,12 +1,13 @@
 """Documents in every format, and mutants of them: changed bytes, markup and members of zip files."""
 
+import gzip
 import io
 import zipfile
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from tests.extraction import samples
+from tests.extraction import samples, structured_samples
 from tests.mutation.replies import mutate_bytes, mutate_markup
 
 MARKUP: Final = frozenset({".html", ".xml", ".xhtml", ".opf", ".rels", ".svg"})
@@ -56,6 +57,21 @@ DOCUMENTS: Final[Mapping[str, Callable[[], bytes]]] = {
     "ferry.pdf": lambda: samples.pdf(["The first page speaks.", "The second one too."], title="A Report"),
     "ferry.docx": samples.word,
     "ferry.epub": samples.epub,
+    "ferry.eml": structured_samples.mail,
+    "ferry.mbox": structured_samples.mailbox,
+    "ferry.ics": lambda: structured_samples.CALENDAR,
+    "ferry.ipynb": lambda: structured_samples.NOTEBOOK,
+    "ferry.jsonl": lambda: structured_samples.RECORDS.strip(b"[]").replace(b"}, {", b"}\n{"),
+    "slack.json": lambda: structured_samples.SLACK,
+    "whatsapp.txt": lambda: structured_samples.WHATSAPP,
+    "mattermost.txt": lambda: structured_samples.MATTERMOST,
+    "mails.txt": lambda: structured_samples.PRINTED_MAIL,
+    "ferry.tex": lambda: structured_samples.LATEX,
+    "ferry.bib": lambda: structured_samples.BIBTEX,
+    "ferry.ris": lambda: structured_samples.RIS,
+    "ferry.zip": lambda: samples.archive({"ferry.txt": _TEXT, "deep/ferry.md": _MARKDOWN}),
+    "ferry.tar": lambda: structured_samples.tar({"ferry.txt": _TEXT, "deep/ferry.md": _MARKDOWN}),
+    "ferry.md.gz": lambda: gzip.compress(_MARKDOWN),
 }
 
 

@@ -1,10 +1,11 @@
 """DocumentBuilder: collects the blocks of a document while a reader walks it. Does not know file formats."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from marchwarden.core.blocks import Block, BlockKind
 from marchwarden.core.notebook import Mark
+from marchwarden.core.plain_blocks import heading_text
 from marchwarden.extraction.limits import check_length
 from marchwarden.text.sanitize import printable
 
@@ -78,6 +79,17 @@ class DocumentBuilder:
     def note(self, text: str, level: int = 0) -> None:
         """Add a remark that stands beside the main text: a footnote, speaker notes, a cell comment."""
         self.add(BlockKind.NOTE, _on_one_line(text), level)
+
+    def include(self, text: str, blocks: Iterable[Block], *, below: int = 0) -> None:
+        """Add the blocks of another document. Its headings become headings below the given level."""
+        for block in blocks:
+            piece = text[block.start : block.end]
+            if block.kind is BlockKind.HEADING:
+                self.heading(heading_text(piece), block.level + below)
+            elif block.kind is BlockKind.CODE:
+                self.code(piece, block.level)
+            else:
+                self.add(block.kind, _on_one_line(piece), block.level)
 
     def add(self, kind: BlockKind, text: str, level: int = 0) -> None:
         """Add a block as it is, for example one of another builder."""

@@ -40,10 +40,10 @@ def decode(content: bytes) -> str:
 
 def _declared_charset(content: bytes) -> str | None:
     match = _DECLARED.search(content[:_DECLARED_WITHIN])
-    return _supported_charset(match[1].decode("ascii")) if match else None
+    return supported_charset(match[1].decode("ascii")) if match else None
 
 
-def _supported_charset(name: str) -> str | None:
+def supported_charset(name: str) -> str | None:
     """Return the name of a charset that Python supports, except UTF-8, which has already failed."""
     try:
         codec = codecs.lookup(name)
@@ -59,4 +59,4 @@ def _guess_charset(content: bytes) -> str:
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
     best = from_bytes(content[:_SAMPLE]).best()
-    return (best and _supported_charset(best.encoding)) or _FALLBACK
+    return (best and supported_charset(best.encoding)) or _FALLBACK

@@ -16,7 +16,7 @@ from typing import IO, Final, Self
 from marchwarden.errors import SourceError
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import Format, detect_format, extract
-from marchwarden.extraction.messages import MAX_ANSWER_BYTES, ExtractionRefused, decode_answer, receive, send
+from marchwarden.extraction.messages import ExtractionRefused, receive_answer, send
 
 SHORT: Final = 65_536
 """Bytes of plain text that are read in less time than a message to a subprocess takes."""
@@ -176,7 +176,7 @@ class _Worker:
         self.has_read = True
         send(self._requests, name.encode("utf-8", "replace"))
         send(self._requests, content)
-        answer = decode_answer(receive(self._answers, MAX_ANSWER_BYTES))
+        answer = receive_answer(self._answers)
         if isinstance(answer, ExtractionRefused):
             raise Unreadable(answer.reason) if answer.lasting else SourceError(answer.reason)
         return answer

@@ -3,6 +3,7 @@
 `extract` parses in this process. For untrusted bytes use an `Extractor`, which can kill its parser.
 """
 
+import lzma
 import re
 import zipfile
 import zlib
@@ -13,20 +14,27 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.extraction import plain
+from marchwarden.extraction import packed, plain, structured
+from marchwarden.extraction.attachments import clean_name
 from marchwarden.extraction.charset import decode, has_wide_bom
-from marchwarden.extraction.document import Extracted, Unreadable
+from marchwarden.extraction.document import Attachment, Extracted, Unreadable
 from marchwarden.extraction.limits import check_text
 from marchwarden.text.sanitize import one_line
 
 
 class Format(StrEnum):
-    """Formats, detected from the first bytes. `ARCHIVE` is a zip; its entries decide whether it is a document."""
+    """Formats, detected from the first bytes. `ARCHIVE` is a zip; its entries decide whether it is a document.
+
+    `STRUCTURED` is a text that has a reader of its own.
+    """
 
     TEXT = "text"
     HTML = "html"
     PDF = "pdf"
     ARCHIVE = "archive"
+    TAR = "tar"
+    COMPRESSED = "compressed"
+    STRUCTURED = "structured"
 
 
 PDF_WITHIN: Final = 1024
@@ -42,16 +50,21 @@ _HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
 
 def detect_format(content: bytes, name: str) -> Format:
     """Return the format of the bytes. Raises `Unreadable` for binary data."""
-    if b"%PDF-" in content[:PDF_WITHIN]:
-        return Format.PDF
+    # Archives first: one may start with a PDF.
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Format.ARCHIVE
+    if packed.is_tar(content):
+        return Format.TAR
+    if packed.is_compressed(content):
+        return Format.COMPRESSED
+    if b"%PDF-" in content[:PDF_WITHIN]:
+        return Format.PDF
     if _is_binary(content[:_SNIFFED]):
         raise Unreadable("binary")
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in _HTML_NAMES or (not plain.is_text_suffix(suffix) and _HTML_OPENING.match(content[:_SNIFFED])):
         return Format.HTML
-    return Format.TEXT
+    return Format.STRUCTURED if structured.find_reader(content, name) else Format.TEXT
 
 
 def extract(content: bytes, name: str) -> Extracted:
@@ -65,6 +78,12 @@ def extract(content: bytes, name: str) -> Extracted:
             extracted = _read_pdf(content)
         case Format.ARCHIVE:
             extracted = _read_archive(content)
+        case Format.TAR:
+            extracted = packed.read_tar(content)
+        case Format.COMPRESSED:
+            extracted = _read_compressed(content, name)
+        case Format.STRUCTURED:
+            extracted = structured.read(content, name)
     check_text(extracted.text)
     return replace(
         extracted,
@@ -100,7 +119,15 @@ def _read_archive(content: bytes) -> Extracted:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             return _reader_for(archive)(archive)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        EOFError,
+        OSError,
+        ValueError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         raise Unreadable("a damaged zip archive") from error
 
 
@@ -114,4 +141,12 @@ def _reader_for(archive: zipfile.ZipFile) -> Callable[[zipfile.ZipFile], Extract
         from marchwarden.extraction import epub  # noqa: PLC0415
 
         return epub.read
-    raise Unreadable("a zip archive")
+    return packed.read_zip
+
+
+def _read_compressed(content: bytes, name: str) -> Extracted:
+    """Read the file inside, as if it were not compressed. Only the caller may go deeper: it counts how deep it is."""
+    inner, inner_name = packed.decompress(content, name)
+    if detect_format(inner, inner_name) is Format.COMPRESSED:
+        return Extracted("", attachments=(Attachment(clean_name(inner_name), inner),))
+    return extract(inner, inner_name)

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from marchwarden.core.blocks import decode_blocks, encode_blocks
 from marchwarden.core.notebook import Link, Mark
-from marchwarden.extraction.document import Extracted, PageSign
+from marchwarden.extraction.attachments import MAX_ATTACHED_BYTES, MAX_ATTACHMENTS, clean_name
+from marchwarden.extraction.document import Attachment, Extracted, PageSign
 from marchwarden.extraction.limits import MAX_LENGTH
 
 _LENGTH: Final = struct.Struct(">I")
@@ -22,7 +23,7 @@ MAX_ANSWER_BYTES: Final = MAX_LENGTH * 4 + (1 << 20)
 
 
 class _WireAnswer(BaseModel):
-    """An answer as sent over the pipe."""
+    """An answer as sent over the pipe. The contents of its attachments follow, each as bytes of the given size."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -39,6 +40,7 @@ class _WireAnswer(BaseModel):
     surface: str = ""
     site: str = ""
     signs: tuple[PageSign, ...] = ()
+    attachments: tuple[tuple[str, int], ...] = ()
     refused: str | None = None
     lasting: bool = True
 
@@ -71,8 +73,25 @@ def _read_exactly(pipe: IO[bytes], length: int) -> bytes:
     return received
 
 
-def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
-    """Serialize an answer."""
+def send_answer(pipe: IO[bytes], answer: Extracted | ExtractionRefused) -> None:
+    """Send an answer, then each of its attachments."""
+    send(pipe, _encode_answer(answer))
+    if isinstance(answer, Extracted):
+        for attachment in answer.attachments:
+            send(pipe, attachment.content)
+
+
+def receive_answer(pipe: IO[bytes]) -> Extracted | ExtractionRefused:
+    """Receive an answer with its attachments. Raises `ConnectionError` if it is invalid or too large."""
+    answer = _parse_answer(receive(pipe, MAX_ANSWER_BYTES))
+    if answer.refused is not None:
+        return ExtractionRefused(answer.refused, answer.lasting)
+    _check_attachments(answer)
+    attachments = tuple(Attachment(name, _receive_sized(pipe, size)) for name, size in answer.attachments)
+    return _to_extracted(answer, attachments)
+
+
+def _encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
     if isinstance(answer, ExtractionRefused):
         return _WireAnswer(refused=answer.reason, lasting=answer.lasting).model_dump_json().encode()
     return json.dumps(
@@ -90,21 +109,42 @@ def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
             "surface": answer.surface,
             "site": answer.site,
             "signs": sorted(answer.signs),
+            "attachments": [(attachment.name, len(attachment.content)) for attachment in answer.attachments],
         },
         ensure_ascii=False,
     ).encode()
 
 
-def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
-    """Parse an answer. Raises `ConnectionError` if it is invalid."""
+def _parse_answer(payload: bytes) -> _WireAnswer:
     try:
-        answer = _WireAnswer.model_validate_json(payload)
+        return _WireAnswer.model_validate_json(payload)
+    except ValidationError as error:
+        raise ConnectionError("not an answer") from error
+
+
+def _check_attachments(answer: _WireAnswer) -> None:
+    """The names become locators and the contents take memory, so neither is trusted."""
+    names = [name for name, _ in answer.attachments]
+    sizes = [size for _, size in answer.attachments]
+    if len(names) > MAX_ATTACHMENTS or len(set(names)) < len(names) or any(clean_name(name) != name for name in names):
+        raise ConnectionError("invalid names of attachments")
+    if any(size < 0 for size in sizes) or sum(sizes) > MAX_ATTACHED_BYTES:
+        raise ConnectionError("attachments that are too large")
+
+
+def _receive_sized(pipe: IO[bytes], size: int) -> bytes:
+    content = receive(pipe, size)
+    if len(content) != size:
+        raise ConnectionError("an attachment of another size")
+    return content
+
+
+def _to_extracted(answer: _WireAnswer, attachments: tuple[Attachment, ...]) -> Extracted:
+    try:
         published = date.fromisoformat(answer.published) if answer.published else None
         blocks = decode_blocks(answer.blocks)
-    except (ValidationError, ValueError) as error:
+    except ValueError as error:
         raise ConnectionError("not an answer") from error
-    if answer.refused is not None:
-        return ExtractionRefused(answer.refused, answer.lasting)
     return Extracted(
         text=answer.text,
         title=answer.title,
@@ -119,4 +159,5 @@ def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
         surface=answer.surface,
         site=answer.site,
         signs=frozenset(answer.signs),
+        attachments=attachments,
     )

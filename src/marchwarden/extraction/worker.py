@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import extract
-from marchwarden.extraction.messages import ExtractionRefused, encode_answer, receive, send
+from marchwarden.extraction.messages import ExtractionRefused, receive, send_answer
 
 _GRACE_SECONDS: Final = 2
 _SAMPLE_PAGE: Final = b"<html><body><article><p>A short page, read to load the parsers.</p></article></body></html>"
@@ -31,7 +31,7 @@ def serve(requests: IO[bytes], answers: IO[bytes], seconds: float, idle: float) 
             return
         # If the parent is gone, nothing kills this process. The default action of the alarm signal does.
         signal.alarm(math.ceil(seconds) + _GRACE_SECONDS)
-        send(answers, encode_answer(_read(content, name)))
+        send_answer(answers, _read(content, name))
 
 
 def _read(content: bytes, name: str) -> Extracted | ExtractionRefused:
