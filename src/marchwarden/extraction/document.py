@@ -39,6 +39,9 @@ class Extracted:
     `surface`, the start of all its text including menus and notices, and `signs`.
 
     `attachments` are documents of their own. The text of an archive is empty.
+
+    `remark` says how the text was read if a machine had to guess it. It becomes a part of the title, so that every
+    citation shows it.
     """
 
     text: str = field(repr=False)
@@ -54,6 +57,7 @@ class Extracted:
     surface: str = field(default="", repr=False)
     signs: frozenset[PageSign] = frozenset()
     attachments: tuple[Attachment, ...] = ()
+    remark: str = ""
 
     def to_document(self, source: str, locator: str, content: bytes) -> Document:
         """Convert to a document of a source, without the links: they are not resolved yet."""

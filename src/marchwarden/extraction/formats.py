@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.extraction import plain
+from marchwarden.extraction import ocr, plain
 from marchwarden.extraction.charset import decode, has_wide_bom
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.limits import check_text
@@ -27,6 +27,7 @@ class Format(StrEnum):
     HTML = "html"
     PDF = "pdf"
     ARCHIVE = "archive"
+    IMAGE = "image"
 
 
 PDF_WITHIN: Final = 1024
@@ -37,6 +38,11 @@ _HTML_OPENING: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.{0,999}?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_IMAGE: Final = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|II[*+]\x00|MM\x00[*+]|RIFF.{4}WEBP|"
+    rb"BM.{4}\x00{4}.{4}[\x0c(4@8l|]\x00{3}",
+    re.DOTALL,
+)
 _HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
 
 
@@ -46,6 +52,8 @@ def detect_format(content: bytes, name: str) -> Format:
         return Format.PDF
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Format.ARCHIVE
+    if _IMAGE.match(content):
+        return Format.IMAGE
     if _is_binary(content[:_SNIFFED]):
         raise Unreadable("binary")
     suffix = PurePosixPath(name).suffix.lower()
@@ -54,21 +62,24 @@ def detect_format(content: bytes, name: str) -> Format:
     return Format.TEXT
 
 
-def extract(content: bytes, name: str) -> Extracted:
-    """Extract the clean text of a document of any supported format."""
+def extract(content: bytes, name: str, budget: ocr.OcrBudget = ocr.default_budget) -> Extracted:
+    """Extract the clean text of a document of any supported format. `budget`: see `OcrBudget`."""
     match detect_format(content, name):
         case Format.TEXT:
             extracted = plain.read(decode(content), name)
         case Format.HTML:
             extracted = _read_html(decode(content))
         case Format.PDF:
-            extracted = _read_pdf(content)
+            extracted = _read_pdf(content, budget)
         case Format.ARCHIVE:
             extracted = _read_archive(content)
+        case Format.IMAGE:
+            extracted = _read_image(content, budget)
     check_text(extracted.text)
+    title = one_line(extracted.title) or one_line(PurePosixPath(name).stem)
     return replace(
         extracted,
-        title=one_line(extracted.title) or one_line(PurePosixPath(name).stem),
+        title=f"{title} ({extracted.remark})" if extracted.remark else title,
         author=one_line(extracted.author),
     )
 
@@ -89,10 +100,17 @@ def _read_html(markup: str) -> Extracted:
     return webpage.read(markup)
 
 
-def _read_pdf(content: bytes) -> Extracted:
+def _read_pdf(content: bytes, budget: ocr.OcrBudget) -> Extracted:
     from marchwarden.extraction import pdf  # noqa: PLC0415
 
-    return pdf.read(content)
+    return pdf.read(content, budget)
+
+
+def _read_image(content: bytes, budget: ocr.OcrBudget) -> Extracted:
+    ocr.require("an image")
+    from marchwarden.extraction import image  # noqa: PLC0415
+
+    return image.read(content, budget)
 
 
 def _read_archive(content: bytes) -> Extracted:

@@ -38,6 +38,7 @@ class _WireAnswer(BaseModel):
     links: tuple[tuple[str, str], ...] = ()
     surface: str = ""
     signs: tuple[PageSign, ...] = ()
+    remark: str = ""
     refused: str | None = None
     lasting: bool = True
 
@@ -88,6 +89,7 @@ def encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
             "links": [(link.url, link.text) for link in answer.links],
             "surface": answer.surface,
             "signs": sorted(answer.signs),
+            "remark": answer.remark,
         },
         ensure_ascii=False,
     ).encode()
@@ -116,4 +118,5 @@ def decode_answer(payload: bytes) -> Extracted | ExtractionRefused:
         links=tuple(Link(url, text) for url, text in answer.links),
         surface=answer.surface,
         signs=frozenset(answer.signs),
+        remark=answer.remark,
     )

@@ -1,65 +1,60 @@
 """Extract the text of a PDF as headings, paragraphs, lists, code and tables, with the page of each."""
 
 import re
-from collections.abc import Sequence
 from datetime import date
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import pypdfium2
 import pypdfium2.raw
 
-from marchwarden.core.blocks import BlockKind
-from marchwarden.extraction.builder import DocumentBuilder
+from marchwarden.extraction import ocr
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.limits import MAX_LINES, check_length
-from marchwarden.extraction.pdf_groups import Group, group
-from marchwarden.extraction.pdf_headings import mark_headings, read_outline
+from marchwarden.extraction.pdf_headings import read_outline
+from marchwarden.extraction.pdf_layout import lay_out
 from marchwarden.extraction.pdf_lines import Line, read_lines
-from marchwarden.extraction.pdf_margins import without_margins
-from marchwarden.extraction.pdf_style import Style, body_size, measure
-from marchwarden.extraction.pdf_tables import find_rows
-from marchwarden.extraction.pdf_text import find_compounds, join_code, join_lines
 from marchwarden.extraction.plain import parse_day
-from marchwarden.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_PAGES: Final = 5_000
 
 _CREATED: Final = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
-_NO_TITLE: Final = re.compile(
-    r"(?:microsoft (?:word|powerpoint|excel) - .*|\(?untitled.*|\(?anonymous\)?|(?:powerpoint )?presentation\d*|"
-    r"document\s?\d*|slide \d+|titel?|about:blank|\W*|(?:https?://|file:)\S*|"
-    r"\S*\.(?:docx?|odt|rtf|pptx?|xlsx?|pdf|tex|dvi|e?ps|indd|qxd|html?|md|txt))",
-    re.IGNORECASE,
-)
-_LARGER_THAN_BODY: Final = 1.1
-_LONGEST_TITLE: Final = 200
+_FEW_CHARACTERS: Final = 40
+"""Scanning programs put their name on a page that is otherwise a picture."""
+_PICTURE_SHARE: Final = 0.5
+_MOST_OBJECTS: Final = 50
+_LARGEST_SCALE: Final = 300 / 72
 
 
-def read(content: bytes) -> Extracted:
-    """Read all pages, marked `page=N`. A scan without a text layer is refused: it has no text to quote."""
+def read(content: bytes, budget: ocr.OcrBudget = ocr.default_budget) -> Extracted:
+    """Read all pages, marked `page=N`. Scanned pages are read by OCR if it is installed."""
     document = _open_pdf(content)
     try:
         if len(document) > MAX_PAGES:
             raise Unreadable(f"a PDF of {len(document)} pages; at most {MAX_PAGES} are read")
         pages = _read_pages(document)
+        reader = _read_scans(document, pages, budget)
         outline = read_outline(document)
         metadata = document.get_metadata_dict()
+        count = len(document)
     finally:
         document.close()
-    lines = without_margins(pages, body_size(line for page in pages for line in page))
-    if not lines:
-        raise Unreadable("a PDF without text, perhaps a scan")
-    style = measure(lines)
-    groups = mark_headings(group(lines, style, find_rows(lines)), style, outline)
-    builder = _build(groups, style, find_compounds(lines))
+    laid_out = lay_out(pages, outline, metadata.get("Title", ""))
+    if not laid_out.builder.text:
+        raise Unreadable("a PDF without text")
     return Extracted(
-        text=builder.text,
-        title=_title(metadata.get("Title", ""), groups, style),
+        text=laid_out.builder.text,
+        title=laid_out.title,
         author=metadata.get("Author", ""),
         published=_creation_day(metadata.get("CreationDate", "")),
         media_type="application/pdf",
-        marks=builder.marks,
-        blocks=builder.blocks,
+        marks=laid_out.builder.marks,
+        blocks=laid_out.builder.blocks,
+        remark=reader.remark(count),
     )
 
 
@@ -98,43 +93,45 @@ def _read_page(document: pypdfium2.PdfDocument, number: int) -> list[Line]:
         page.close()
 
 
-def _build(groups: Sequence[Group], style: Style, compounds: frozenset[str]) -> DocumentBuilder:
-    builder = DocumentBuilder()
-    for each in groups:
-        builder.mark(f"page={each.first.page + 1}")
-        if each.cells:
-            builder.row(each.cells, header=each.kind is BlockKind.TABLE_HEADER)
-        elif each.kind is BlockKind.CODE:
-            builder.code(join_code(each.lines, style.leading(each.first.size)))
-        else:
-            _add_text(builder, each, join_lines(each.lines, compounds))
-    return builder
+def _read_scans(document: pypdfium2.PdfDocument, pages: list[list[Line]], budget: ocr.OcrBudget) -> ocr.OcrReader:
+    """Read the pages that are pictures by OCR. Raises `Unreadable` if there is nothing else and OCR is missing."""
+    reader = ocr.OcrReader(budget)
+    scans = [number for number, lines in enumerate(pages) if _has_few(lines) and _is_picture(document, number)]
+    if len(scans) == sum(map(_has_few, pages)) == len(pages):
+        ocr.require("a scanned PDF")
+    if ocr.is_installed():
+        for number in scans:
+            pages[number] = reader.read_page(number, partial(_render, document, number)) or pages[number]
+    return reader
 
 
-def _add_text(builder: DocumentBuilder, each: Group, text: str) -> None:
-    match each.kind:
-        case BlockKind.HEADING:
-            builder.heading(text, each.level)
-        case BlockKind.ITEM:
-            builder.item(text, each.level)
-        case BlockKind.CAPTION:
-            builder.caption(text)
-        case BlockKind.NOTE:
-            builder.note(text)
-        case _:
-            builder.paragraph(text)
+def _has_few(lines: list[Line]) -> bool:
+    return sum(len(line.text) for line in lines) < _FEW_CHARACTERS
 
 
-def _title(metadata: str, groups: Sequence[Group], style: Style) -> str:
-    """Return the title of the metadata unless it is a placeholder or file name, else the largest text on page 1."""
-    title = one_line(metadata)
-    if not _NO_TITLE.fullmatch(title):
-        return title
-    first = [each for each in groups if each.first.page == groups[0].first.page and each.first.upright]
-    largest = max(first, key=lambda each: each.first.size, default=None)
-    if largest is None or largest.first.size < style.size * _LARGER_THAN_BODY:
-        return ""
-    return join_lines(largest.lines)[:_LONGEST_TITLE]
+def _is_picture(document: pypdfium2.PdfDocument, number: int) -> bool:
+    """Whether a large part of a page is an image."""
+    try:
+        page = document[number]
+        width, height = page.get_size()
+        images = page.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=2)
+        for count, image in enumerate(images):
+            left, bottom, right, top = image.get_bounds()
+            if (right - left) * (top - bottom) >= _PICTURE_SHARE * width * height:
+                return True
+            if count == _MOST_OBJECTS:
+                break
+    except pypdfium2.PdfiumError:
+        pass
+    return False
+
+
+def _render(document: pypdfium2.PdfDocument, number: int) -> "NDArray[np.uint8]":
+    """Draw a page, however large, at a size that OCR can read."""
+    page = document[number]
+    scale = min(ocr.LONGEST_SIDE / max(*page.get_size(), 1.0), _LARGEST_SCALE)
+    picture: NDArray[np.uint8] = page.render(scale=scale, rev_byteorder=False).to_numpy()
+    return picture[:, :, :3]
 
 
 def _creation_day(text: str) -> date | None:

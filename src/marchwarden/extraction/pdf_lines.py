@@ -48,8 +48,8 @@ class Cell(NamedTuple):
 class Line:
     """A line of text, not yet sanitized.
 
-    `left`, `right` and `base` are in points, along and across the direction of the text; `base` falls from line to line.
-    `edge` is the height on the page: 0 at the bottom, 1 at the top. `hyphenated`: the last word goes on in the next line.
+    `left`, `right` and `base` are in points, along and across the direction of the text; `base` falls from line to
+    line. `edge` is the height on the page: 0 at the bottom, 1 at the top. `hyphenated`: a word is broken at the end.
     """
 
     text: str
