@@ -21,6 +21,7 @@ MIN_WIDTH: Final = 48
 MIN_HEIGHT: Final = 12
 """Of a word in small print. Icons are not worth half a second each."""
 
+_TOO_LARGE: Final = f"an image of over {MAX_PIXELS // 1_000_000} million pixels"
 _FORMATS: Final = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF")
 _MEDIA_TYPES: Final = {name: f"image/{name.lower()}" for name in _FORMATS}
 
@@ -29,10 +30,13 @@ def read(content: bytes, budget: ocr.OcrBudget = ocr.default_budget) -> Extracte
     """Read an image. The pages of a TIFF are marked `page=N`; of an animation, only the first picture is read."""
     reader = ocr.OcrReader(budget)
     try:
-        with _open_image(content) as image:
+        # Pillow warns of damage and of large images; `_frames` has a limit of its own.
+        with warnings.catch_warnings(action="ignore"), Image.open(BytesIO(content), formats=_FORMATS) as image:
             media_type = _MEDIA_TYPES[image.format or "PNG"]
             pages = [reader.read_page(number, partial(_to_array, frame)) for number, frame in _frames(image)]
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise Unreadable(_TOO_LARGE) from error
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise Unreadable("a damaged image") from error
     laid_out = lay_out(pages, {})
     if not laid_out.builder.text:
@@ -47,17 +51,11 @@ def read(content: bytes, budget: ocr.OcrBudget = ocr.default_budget) -> Extracte
     )
 
 
-def _open_image(content: bytes) -> Image.Image:
-    """Read the header. Pillow warns of large images, but `_frames` has a limit of its own."""
-    with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
-        return Image.open(BytesIO(content), formats=_FORMATS)
-
-
 def _frames(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
     """Yield the pages of a TIFF, or the first picture of anything else. Nothing is decoded yet."""
     for number, frame in enumerate(ImageSequence.Iterator(image)):
         if frame.width * frame.height > MAX_PIXELS:
-            raise Unreadable(f"an image of over {MAX_PIXELS // 1_000_000} million pixels")
+            raise Unreadable(_TOO_LARGE)
         if frame.width < MIN_WIDTH or frame.height < MIN_HEIGHT:
             raise Unreadable("an image without text")
         yield number, frame
