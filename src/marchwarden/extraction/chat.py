@@ -208,7 +208,7 @@ def _rich_text(value: Json) -> str:
 def _without_tags(markup: str) -> str:
     from marchwarden.extraction import webpage  # noqa: PLC0415 - the parser of HTML takes 200 ms to import
 
-    return webpage.all_text(markup) if markup.strip() else ""
+    return webpage.read_fragment(markup).text if markup.strip() else ""
 
 
 def _without_slack_markup(text: str, people: Mapping[str, str]) -> str:

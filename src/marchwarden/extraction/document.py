@@ -40,6 +40,9 @@ class Extracted:
 
     `site` names the manual or web site that the document is part of. `attachments` are documents of their own. The text
     of an archive is empty.
+
+    `remark` says how the text was read if a machine had to guess it. It becomes a part of the title, so that every
+    citation shows it.
     """
 
     text: str = field(repr=False)
@@ -56,6 +59,7 @@ class Extracted:
     signs: frozenset[PageSign] = frozenset()
     attachments: tuple[Attachment, ...] = ()
     site: str = ""
+    remark: str = ""
 
     def to_document(self, source: str, locator: str, content: bytes) -> Document:
         """Convert to a document of a source, without the links: they are not resolved yet."""

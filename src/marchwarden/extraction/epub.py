@@ -92,4 +92,5 @@ def _xml(content: bytes) -> lxml.etree._Element:
 def _add_chapter(builder: DocumentBuilder, archive: zipfile.ZipFile, name: str) -> None:
     """Add a chapter. One that is missing or has no text, such as a cover, is left out."""
     with suppress(Unreadable):
-        webpage.read_fragment(builder, decode(read_entry(archive, name)))
+        chapter = webpage.read_fragment(decode(read_entry(archive, name)))
+        builder.include(chapter.text, chapter.blocks)

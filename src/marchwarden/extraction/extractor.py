@@ -14,15 +14,20 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from marchwarden.errors import SourceError
+from marchwarden.extraction import ocr
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.formats import Format, detect_format, extract
 from marchwarden.extraction.messages import ExtractionRefused, receive_answer, send
+from marchwarden.extraction.ocr import OCR_SECONDS
 
 SHORT: Final = 65_536
 """Bytes of plain text that are read in less time than a message to a subprocess takes."""
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30
 IDLE_SECONDS: Final = 60.0
+_MAY_NEED_OCR: Final = frozenset({Format.PDF, Format.IMAGE})
+_ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Each thread of a numeric library reserves memory, and there is a worker per core anyway."""
 _CLOSING_SECONDS: Final = 5.0
 
 
@@ -31,7 +36,7 @@ class Extractor:
 
     At most `workers` processes run at the same time. They start on demand and stop after `idle` seconds without work,
     on `close`, or when the extractor is garbage-collected. Later calls start new ones. The first document of a worker
-    gets `starting` additional seconds, because the worker also has to import its parsers.
+    gets `starting` additional seconds, because the worker also has to import its parsers. OCR gets `ocr_seconds`.
     """
 
     def __init__(
@@ -42,13 +47,15 @@ class Extractor:
         memory: int = MEMORY,
         idle: float = IDLE_SECONDS,
         starting: float = 0.0,
+        ocr_seconds: float = OCR_SECONDS,
         command: Sequence[str] = (sys.executable, "-P", "-s", "-m", "marchwarden.extraction.worker"),
     ) -> None:
         self._seconds = seconds
         self._starting = starting
+        self._ocr_seconds = max(ocr_seconds, seconds)
         # An idle worker exits on its own. Do not use one that may be about to exit.
         self._fresh_seconds = idle / 2
-        self._command = (*command, str(seconds), str(memory), str(idle))
+        self._command = (*command, str(seconds), str(memory), str(idle), str(self._ocr_seconds))
         self._workers = workers
         self._free = threading.BoundedSemaphore(workers)
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -61,13 +68,17 @@ class Extractor:
 
         Any other `SourceError` is a problem of this installation; the same bytes may be readable later.
         """
-        if detect_format(content, name) is Format.TEXT and len(content) <= SHORT:
+        kind = detect_format(content, name)
+        if kind is Format.TEXT and len(content) <= SHORT:
             return extract(content, name)
+        if kind is Format.IMAGE:
+            ocr.require("an image")
         close_count = self._close_count
         with self._free:
             worker = self._worker()
+            seconds = self._seconds + (0.0 if worker.has_read else self._starting)
             try:
-                return worker.read(content, name, self._seconds + (0.0 if worker.has_read else self._starting))
+                return worker.read(content, name, seconds, self._ocr_seconds if kind in _MAY_NEED_OCR else 0.0)
             finally:
                 self._return_worker(worker, close_count)
 
@@ -133,7 +144,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUTF8": "1"},
+            env={"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUTF8": "1"} | _ONE_THREAD,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -150,14 +161,15 @@ class _Worker:
     def idle_seconds(self) -> float:
         return time.monotonic() - self._idle_since
 
-    def read(self, content: bytes, name: str, seconds: float) -> Extracted:
+    def read(self, content: bytes, name: str, seconds: float, ocr_seconds: float) -> Extracted:
+        """Read a document. The worker stops itself after `seconds` unless it begins with OCR."""
         timed_out = threading.Event()
 
         def kill() -> None:
             timed_out.set()
             self._process.kill()
 
-        watchdog = threading.Timer(seconds, kill)
+        watchdog = threading.Timer(max(seconds, ocr_seconds), kill)
         watchdog.daemon = True
         watchdog.start()
         try:

@@ -7,14 +7,14 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 
-from marchwarden.extraction import packed, plain, structured
+from marchwarden.extraction import ocr, packed, plain, structured
 from marchwarden.extraction.attachments import clean_name
 from marchwarden.extraction.charset import decode, has_wide_bom
 from marchwarden.extraction.document import Attachment, Extracted, Unreadable
@@ -35,6 +35,7 @@ class Format(StrEnum):
     TAR = "tar"
     COMPRESSED = "compressed"
     STRUCTURED = "structured"
+    IMAGE = "image"
 
 
 PDF_WITHIN: Final = 1024
@@ -45,20 +46,27 @@ _HTML_OPENING: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.{0,999}?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_IMAGE: Final = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|II[*+]\x00|MM\x00[*+]|RIFF.{4}WEBP|"
+    rb"BM.{4}\x00{4}.{4}[\x0c(4@8l|]\x00{3}",
+    re.DOTALL,
+)
 _HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
+# Archives first: one may start with a PDF.
+_SIGNATURES: Final[Sequence[tuple[Format, Callable[[bytes], object]]]] = (
+    (Format.ARCHIVE, lambda content: content.startswith((b"PK\x03\x04", b"PK\x05\x06"))),
+    (Format.TAR, packed.is_tar),
+    (Format.COMPRESSED, packed.is_compressed),
+    (Format.PDF, lambda content: b"%PDF-" in content[:PDF_WITHIN]),
+    (Format.IMAGE, _IMAGE.match),
+)
 
 
 def detect_format(content: bytes, name: str) -> Format:
     """Return the format of the bytes. Raises `Unreadable` for binary data."""
-    # Archives first: one may start with a PDF.
-    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Format.ARCHIVE
-    if packed.is_tar(content):
-        return Format.TAR
-    if packed.is_compressed(content):
-        return Format.COMPRESSED
-    if b"%PDF-" in content[:PDF_WITHIN]:
-        return Format.PDF
+    signed = next((kind for kind, is_signed in _SIGNATURES if is_signed(content)), None)
+    if signed is not None:
+        return signed
     if _is_binary(content[:_SNIFFED]):
         raise Unreadable("binary")
     suffix = PurePosixPath(name).suffix.lower()
@@ -67,15 +75,15 @@ def detect_format(content: bytes, name: str) -> Format:
     return Format.STRUCTURED if structured.find_reader(content, name) else Format.TEXT
 
 
-def extract(content: bytes, name: str) -> Extracted:
-    """Extract the clean text of a document of any supported format."""
+def extract(content: bytes, name: str, budget: ocr.OcrBudget = ocr.default_budget) -> Extracted:
+    """Extract the clean text of a document of any supported format. `budget`: see `OcrBudget`."""
     match detect_format(content, name):
         case Format.TEXT:
             extracted = plain.read(decode(content), name)
         case Format.HTML:
             extracted = _read_html(decode(content))
         case Format.PDF:
-            extracted = _read_pdf(content)
+            extracted = _read_pdf(content, budget)
         case Format.ARCHIVE:
             extracted = _read_archive(content)
         case Format.TAR:
@@ -84,10 +92,13 @@ def extract(content: bytes, name: str) -> Extracted:
             extracted = _read_compressed(content, name)
         case Format.STRUCTURED:
             extracted = structured.read(content, name)
+        case Format.IMAGE:
+            extracted = _read_image(content, budget)
     check_text(extracted.text)
+    title = one_line(extracted.title) or one_line(PurePosixPath(name).stem)
     return replace(
         extracted,
-        title=one_line(extracted.title) or one_line(PurePosixPath(name).stem),
+        title=f"{title} ({extracted.remark})" if extracted.remark else title,
         author=one_line(extracted.author),
         site=one_line(extracted.site),
     )
@@ -109,10 +120,17 @@ def _read_html(markup: str) -> Extracted:
     return webpage.read(markup)
 
 
-def _read_pdf(content: bytes) -> Extracted:
+def _read_pdf(content: bytes, budget: ocr.OcrBudget) -> Extracted:
     from marchwarden.extraction import pdf  # noqa: PLC0415
 
-    return pdf.read(content)
+    return pdf.read(content, budget)
+
+
+def _read_image(content: bytes, budget: ocr.OcrBudget) -> Extracted:
+    ocr.require("an image")
+    from marchwarden.extraction import image  # noqa: PLC0415
+
+    return image.read(content, budget)
 
 
 def _read_archive(content: bytes) -> Extracted:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from marchwarden.core.plain_blocks import is_underline, prose_blocks
+from marchwarden.core.plain_blocks import is_underline
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Unreadable
 from marchwarden.text.sanitize import printable
@@ -78,7 +78,7 @@ def _add_page(builder: DocumentBuilder, markup: str) -> None:
     from marchwarden.extraction import webpage  # noqa: PLC0415 - the parser of HTML takes 200 ms to import
 
     try:
-        text = webpage.all_text(markup)
+        page = webpage.read_fragment(markup)
     except Unreadable:
         return
-    builder.include(text, prose_blocks(text), below=1)
+    builder.include(page.text, page.blocks, below=1)

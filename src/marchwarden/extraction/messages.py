@@ -41,6 +41,7 @@ class _WireAnswer(BaseModel):
     site: str = ""
     signs: tuple[PageSign, ...] = ()
     attachments: tuple[tuple[str, int], ...] = ()
+    remark: str = ""
     refused: str | None = None
     lasting: bool = True
 
@@ -110,6 +111,7 @@ def _encode_answer(answer: Extracted | ExtractionRefused) -> bytes:
             "site": answer.site,
             "signs": sorted(answer.signs),
             "attachments": [(attachment.name, len(attachment.content)) for attachment in answer.attachments],
+            "remark": answer.remark,
         },
         ensure_ascii=False,
     ).encode()
@@ -160,4 +162,5 @@ def _to_extracted(answer: _WireAnswer, attachments: tuple[Attachment, ...]) -> E
         site=answer.site,
         signs=frozenset(answer.signs),
         attachments=attachments,
+        remark=answer.remark,
     )

@@ -77,9 +77,9 @@ def read_blocks(element: lxml.html.HtmlElement) -> DocumentBuilder:
     return builder
 
 
-def read_fragment(builder: DocumentBuilder, markup: str) -> None:
-    """Add the blocks of some HTML, such as a chapter of a book or the body of an email, to a document."""
-    add_blocks(builder, _tree(printable(markup)))
+def read_fragment(markup: str) -> DocumentBuilder:
+    """Read the blocks of some HTML, such as a chapter of a book or the body of an email."""
+    return read_blocks(_tree(printable(markup)))
 
 
 def _is_document(tree: lxml.html.HtmlElement) -> bool:

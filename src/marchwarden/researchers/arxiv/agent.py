@@ -71,7 +71,10 @@ def arxiv_source(
         else RateLimiter(_limiter_file(folder, endpoints.api_host), endpoints.seconds, gate=gate)
     )
     full_text = FullText(
-        fetcher, pages_limiter, extractor or Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS), endpoints
+        fetcher,
+        pages_limiter,
+        extractor or Extractor(seconds=READING_SECONDS, ocr_seconds=READING_SECONDS, starting=STARTING_SECONDS),
+        endpoints,
     )
     return ArxivSource(
         ArxivApi(ApiClient(retries=0), api_limiter, endpoints.api), full_text, Library(folder), endpoints

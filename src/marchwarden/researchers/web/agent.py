@@ -42,7 +42,7 @@ class WebResearcher(Investigator):
         source = WebSource(
             select_provider(environ, ApiClient(gate=gate)),
             fetcher,
-            Extractor(seconds=READING_SECONDS, starting=STARTING_SECONDS),
+            Extractor(seconds=READING_SECONDS, ocr_seconds=READING_SECONDS, starting=STARTING_SECONDS),
         )
         fallback = ExtractiveMind()
         super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
