@@ -21,15 +21,22 @@ from marchwarden.text.sanitize import one_line
 
 
 class Format(StrEnum):
-    """Formats, detected from the first bytes. `ARCHIVE` is a zip; its entries decide whether it is a document."""
+    """Formats, detected from the first bytes. `ARCHIVE` is a zip; its entries decide whether it is a document.
+
+    `OLE` is the container of old or encrypted Office files.
+    """
 
     TEXT = "text"
     HTML = "html"
     PDF = "pdf"
     ARCHIVE = "archive"
+    OLE = "ole"
+    RTF = "rtf"
 
 
 PDF_WITHIN: Final = 1024
+_OLE_MAGIC: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_RTF_MAGIC: Final = b"{\\rtf"
 _SNIFFED: Final = 65_536
 _ODD_SHARE: Final = 0.02
 _ODD_BYTES: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
@@ -37,6 +44,7 @@ _HTML_OPENING: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.{0,999}?-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_OFFICE_FOLDERS: Final = ("word/document", "xl/workbook", "ppt/presentation")
 _HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
 
 
@@ -46,6 +54,10 @@ def detect_format(content: bytes, name: str) -> Format:
         return Format.PDF
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Format.ARCHIVE
+    if content.startswith(_OLE_MAGIC):
+        return Format.OLE
+    if content.startswith(_RTF_MAGIC):
+        return Format.RTF
     if _is_binary(content[:_SNIFFED]):
         raise Unreadable("binary")
     suffix = PurePosixPath(name).suffix.lower()
@@ -65,6 +77,10 @@ def extract(content: bytes, name: str) -> Extracted:
             extracted = _read_pdf(content)
         case Format.ARCHIVE:
             extracted = _read_archive(content)
+        case Format.OLE:
+            extracted = _read_ole(content)
+        case Format.RTF:
+            extracted = _read_rtf(content)
     check_text(extracted.text)
     return replace(
         extracted,
@@ -95,6 +111,18 @@ def _read_pdf(content: bytes) -> Extracted:
     return pdf.read(content)
 
 
+def _read_ole(content: bytes) -> Extracted:
+    from marchwarden.extraction import ole  # noqa: PLC0415
+
+    return ole.read(content)
+
+
+def _read_rtf(content: bytes) -> Extracted:
+    from marchwarden.extraction import rtf  # noqa: PLC0415
+
+    return rtf.read(content)
+
+
 def _read_archive(content: bytes) -> Extracted:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
@@ -105,12 +133,30 @@ def _read_archive(content: bytes) -> Extracted:
 
 def _reader_for(archive: zipfile.ZipFile) -> Callable[[zipfile.ZipFile], Extracted]:
     names = set(archive.namelist())
-    if "word/document.xml" in names:
-        from marchwarden.extraction import word  # noqa: PLC0415
-
-        return word.read
+    if office := next((folder for folder in _OFFICE_FOLDERS if any(name.startswith(folder) for name in names)), None):
+        return _office_reader(office)
     if "META-INF/container.xml" in names:
         from marchwarden.extraction import epub  # noqa: PLC0415
 
         return epub.read
+    if "META-INF/manifest.xml" in names and names & {"content.xml", "encrypted-package"}:
+        from marchwarden.extraction import opendocument  # noqa: PLC0415
+
+        return opendocument.read
     raise Unreadable("a zip archive")
+
+
+def _office_reader(folder: str) -> Callable[[zipfile.ZipFile], Extracted]:
+    """Return the reader of Office files that keep their content in this folder of the archive."""
+    match folder:
+        case "word/document":
+            from marchwarden.extraction import word  # noqa: PLC0415
+
+            return word.read
+        case "ppt/presentation":
+            from marchwarden.extraction import slides  # noqa: PLC0415
+
+            return slides.read
+    from marchwarden.extraction import workbook  # noqa: PLC0415
+
+    return workbook.read
