@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.core.passages import Layout, split
 from marchwarden.core.cells import join_cells
+from marchwarden.core.passages import Layout, split
 from marchwarden.core.tables import Tables
 
 MARKDOWN = """# Harbour

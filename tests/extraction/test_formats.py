@@ -164,6 +164,7 @@ def test_any_bytes_with_a_text_name_yield_text_or_unreadable(content: bytes) -> 
 
 
 def test_importing_extraction_loads_no_parser() -> None:
-    code = "import marchwarden.extraction, sys; print({'trafilatura', 'pypdfium2', 'python_calamine', 'striprtf', 'lxml'} & set(sys.modules))"
+    parsers = {"trafilatura", "pypdfium2", "python_calamine", "striprtf", "lxml"}
+    code = f"import marchwarden.extraction, sys; print({parsers} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert loaded.stdout.strip() == "set()"

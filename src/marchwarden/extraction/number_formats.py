@@ -6,7 +6,7 @@ places: `$750,000.00` is shown as `$750,000`.
 
 import re
 from datetime import datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 BUILT_IN: Final = {
@@ -33,15 +33,20 @@ BUILT_IN: Final = {
 
 _LITERAL: Final = re.compile(r'"([^"]*)"|\\(.)|[_*].|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
 _DIGITS: Final = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?(,*)")
-_DATE: Final = re.compile(r"[ymdhs]", re.IGNORECASE)
+_DATE: Final = re.compile(r"[ydhs]")
+_PLACES: Final = re.compile(r"[#0?]")
+_GENERAL: Final = frozenset({"general", "standard"})
 _HELD: Final = "\ue000"
 _MOST_PLACES: Final = 15
+_LARGEST: Final = Decimal(10) ** _MOST_PLACES
 
 
 def is_date_format(code: str) -> bool:
     """Whether the code shows a number as a date or time. `0.0M` shows millions."""
-    bare = _LITERAL.sub("", code.split(";", maxsplit=1)[0])
-    return _DATE.search(bare) is not None and re.search(r"[#0]\.?[#0]*(?!.*[ydhs])", bare, re.IGNORECASE) is None
+    bare = _LITERAL.sub("", code.split(";", maxsplit=1)[0]).lower()
+    if bare in _GENERAL:
+        return False
+    return bool(_DATE.search(bare)) or ("m" in bare and not _PLACES.search(bare))
 
 
 def display(value: float, code: str = "") -> str:
@@ -55,16 +60,17 @@ def display(value: float, code: str = "") -> str:
 
     pattern = _LITERAL.sub(hold, section)
     digits = _DIGITS.search(pattern)
-    if digits is None or not _is_simple(pattern, digits):
+    number = _decimal(value)
+    if digits is None or number is None or abs(number) > _LARGEST or not _is_simple(pattern, digits):
         return plain(value)
-    scaled = value * (100 if "%" in pattern else 1) / 1000 ** len(digits[2])
+    scaled = number * (100 if "%" in pattern else 1) / 1000 ** len(digits[2])
     is_explicit = value < 0 and code.count(";") > 0
-    number = _rounded(abs(scaled) if is_explicit else scaled, len(digits[1] or ""), grouped="," in digits[0])
+    written = _rounded(abs(scaled) if is_explicit else scaled, len(digits[1] or ""), grouped="," in digits[0])
     before, after = pattern[: digits.start()], pattern[digits.end() :]
     if set(digits[0]) <= set("0"):
-        number = number.zfill(len(digits[0]))
-    sign = "-" if number.startswith("-") else ""
-    shown = f"{sign}{before}{number.removeprefix('-')}{after}"
+        written = written.zfill(len(digits[0]))
+    sign = "-" if written.startswith("-") else ""
+    shown = f"{sign}{before}{written.removeprefix('-')}{after}"
     for literal in held:
         shown = shown.replace(_HELD, literal, 1)
     return " ".join(shown.split())
@@ -80,17 +86,18 @@ def show_moment(moment: datetime) -> str:
 
 def plain(value: float) -> str:
     """Return a number as stored, without the noise of binary fractions: `0.30000000000000004` is 0.3."""
-    try:
-        number = (
-            Decimal(repr(value)) if abs(value) < 1 and len(repr(value)) < _MOST_PLACES else Decimal(f"{value:.15g}")
-        )
-    except (InvalidOperation, ValueError):
+    number = _decimal(value)
+    if number is None:
         return ""
-    if not number.is_finite():
-        return ""
-    if number == number.to_integral() and abs(number) < Decimal(10) ** _MOST_PLACES:
-        return str(int(number))
-    return f"{number:f}" if -_MOST_PLACES < number.adjusted() < _MOST_PLACES else f"{value:.15g}"
+    if not -_MOST_PLACES < number.adjusted() < _MOST_PLACES:
+        return repr(float(value))
+    return str(int(number)) if number == number.to_integral() else f"{number:f}"
+
+
+def _decimal(value: float) -> Decimal | None:
+    """Return the number with as many digits as a spreadsheet keeps, or None if it is not finite."""
+    number = Decimal(f"{value:.{_MOST_PLACES}g}")
+    return number if number.is_finite() else None
 
 
 def _section(code: str, *, negative: bool) -> str:
@@ -104,8 +111,9 @@ def _is_simple(pattern: str, digits: re.Match[str]) -> bool:
     return not re.search(r"[#0?@]", around) and not re.search(r"E[+-]", around) and "/" not in around
 
 
-def _rounded(value: float, places: int, *, grouped: bool) -> str:
-    number = f"{value:{',' if grouped else ''}.{min(places, _MOST_PLACES)}f}"
+def _rounded(value: Decimal, places: int, *, grouped: bool) -> str:
+    rounded = value.quantize(Decimal(1).scaleb(-min(places, _MOST_PLACES)), ROUND_HALF_UP)
+    number = f"{rounded:{',' if grouped else ''}f}"
     whole, _, decimals = number.partition(".")
-    shown = whole if not decimals.strip("0") else number
+    shown = number if decimals.strip("0") else whole
     return shown if shown.strip("-0.,") else shown.removeprefix("-")

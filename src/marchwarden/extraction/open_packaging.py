@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from marchwarden.extraction.plain import parse_day
 from marchwarden.extraction.safe_xml import parse_xml
-from marchwarden.extraction.zip_limits import read_entry
+from marchwarden.extraction.zip_limits import has_entry, read_entry
 
 _KIND: Final = "an Office document"
 _TEMPLATE_TITLES: Final = frozenset({"word document", "powerpoint presentation", "document", "presentation"})
@@ -37,7 +37,7 @@ def follow(archive: zipfile.ZipFile, part: str, kind: str) -> str:
 
 def read_core_properties(archive: zipfile.ZipFile) -> CoreProperties:
     path = follow(archive, "", "core-properties")
-    if not path or path not in archive.namelist():
+    if not has_entry(archive, path):
         return CoreProperties()
     properties = parse_xml(read_entry(archive, path), _KIND)
     title, author = properties.findtext("{*}title") or "", properties.findtext("{*}creator") or ""
@@ -53,12 +53,11 @@ def _relationships(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, 
     """Return id, type and path of the relationships of a part, or of the package."""
     folder, name = posixpath.split(part)
     path = posixpath.join(folder, "_rels", f"{name}.rels")
-    names = set(archive.namelist())
-    if path not in names:
+    if not has_entry(archive, path):
         return []
     found = []
     for each in parse_xml(read_entry(archive, path), _KIND).iterfind("{*}Relationship"):
         target = posixpath.normpath(posixpath.join("/", folder, unquote(each.get("Target", "")))).lstrip("/")
-        if each.get("TargetMode") != "External" and target in names:
+        if each.get("TargetMode") != "External" and has_entry(archive, target):
             found.append((each.get("Id", ""), each.get("Type", ""), target))
     return found

@@ -49,7 +49,8 @@ def _read_rows(table: lxml.etree._Element, count: CellCount, merged: list[Area])
         cells = _read_cells(row, number, count, merged)
         repeated = _number(row, "number-rows-repeated")
         if cells:
-            count.add(len(cells) * (repeated - 1))
+            count.add(1)
+            count.add(len(cells) * (repeated - 1), repeated - 1)
             yield from (SheetRow(number + at, cells) for at in range(repeated))
         number += repeated
 
@@ -69,7 +70,7 @@ def _read_cells(row: lxml.etree._Element, number: int, count: CellCount, merged:
         repeated = _number(cell, "number-columns-repeated")
         text = _cell_text(cell)
         if text:
-            count.add(repeated)
+            count.add(repeated, 0)
             is_number = attribute(cell, "value-type") in _NUMBERS
             cells.update((column + at, SheetCell(text, is_number=is_number)) for at in range(repeated))
             down, across = _number(cell, "number-rows-spanned"), _number(cell, "number-columns-spanned")

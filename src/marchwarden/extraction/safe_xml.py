@@ -29,8 +29,9 @@ def iter_xml(content: bytes, document: str, *names: str) -> Iterator[lxml.etree.
         for _, element in lxml.etree.iterparse(BytesIO(content), events=("end",), tag=tags, **_OPTIONS):
             yield element
             element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            parent = element.getparent()
+            while parent is not None and element.getprevious() is not None:
+                del parent[0]
     except (lxml.etree.LxmlError, ValueError) as error:
         raise Unreadable(_damaged(document)) from error
 

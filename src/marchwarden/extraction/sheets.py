@@ -8,7 +8,7 @@ its captions and those below it are notes. Each row is marked with its first cel
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from marchwarden.core.cells import cell_kind, is_number
 from marchwarden.extraction.builder import DocumentBuilder
@@ -21,6 +21,7 @@ MOST_HEADER_ROWS: Final = 4
 MOST_COLUMNS: Final = 1_000
 _COMPARED_ROWS: Final = 8
 _NARROWEST_PART: Final = 2
+_MOST_PARTS: Final = 20
 _ALWAYS_NAMED: Final = 3
 """Number of columns from which a first row of words is a header even if all cells below are words."""
 _LONGEST_NAME: Final = 200
@@ -28,17 +29,15 @@ _SENTENCE_WORDS: Final = 5
 _FEWEST_COLUMNS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SheetCell:
-    """A cell as displayed."""
+class SheetCell(NamedTuple):
+    """A cell as displayed. A tuple, because a workbook may have a million."""
 
     text: str
     is_number: bool = False
     is_bold: bool = False
 
 
-@dataclass(frozen=True)
-class SheetRow:
+class SheetRow(NamedTuple):
     """The non-empty cells of a row by column. Rows and columns are counted from 0."""
 
     number: int
@@ -64,15 +63,19 @@ class Sheet:
 
 
 class CellCount:
-    """Counts the cells of a workbook and refuses too many."""
+    """Counts the cells and rows of a workbook and refuses too many."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._cells = 0
+        self._rows = 0
 
-    def add(self, cells: int) -> None:
-        self._count += cells
-        if self._count > MAX_CELLS:
+    def add(self, cells: int, rows: int = 1) -> None:
+        self._cells += cells
+        self._rows += rows if cells else 0
+        if self._cells > MAX_CELLS:
             raise Unreadable(f"a workbook with more than {MAX_CELLS:,} cells")
+        if self._rows > MAX_LINES:
+            raise Unreadable(f"a workbook with more than {MAX_LINES:,} rows")
 
 
 def check_sheet_count(count: int) -> None:
@@ -84,8 +87,6 @@ def write_sheet(builder: DocumentBuilder, sheet: Sheet) -> None:
     """Add a sheet that has any text."""
     if not sheet.rows:
         return
-    if len(sheet.rows) > MAX_LINES:
-        raise Unreadable(f"it has more than {MAX_LINES:,} lines or sentences")
     rows = _with_merged_cells(sheet)
     builder.mark(_cell_name(sheet.name, rows[0]))
     builder.heading(f"{sheet.name} (hidden sheet)" if sheet.is_hidden else sheet.name, 1)
@@ -114,7 +115,11 @@ def _cell_name(sheet: str, row: SheetRow) -> str:
 def _with_merged_cells(sheet: Sheet) -> Sequence[SheetRow]:
     """Repeat a label that is merged over several rows in each of them."""
     by_number = {row.number: dict(row.cells) for row in sheet.rows}
+    room = MAX_LINES
     for area in sheet.merged:
+        room -= min(area.bottom - area.top, len(by_number))
+        if room < 0:
+            break
         label = by_number.get(area.top, {}).get(area.left)
         if label and area.left == area.right:
             for number in range(area.top + 1, min(area.bottom, area.top + len(by_number)) + 1):
@@ -146,7 +151,7 @@ def _side_by_side(rows: Sequence[SheetRow]) -> Iterator[Sequence[SheetRow]]:
     columns = sorted({column for row in rows for column in row.cells})
     cuts = [after for before, after in pairwise(columns) if after > before + 1]
     parts = [[column for column in columns if low <= column < high] for low, high in pairwise([0, *cuts, 1 << 30])]
-    if len(parts) == 1 or any(len(part) < _NARROWEST_PART for part in parts):
+    if not 1 < len(parts) <= _MOST_PARTS or any(len(part) < _NARROWEST_PART for part in parts):
         yield rows
         return
     for part in parts:
@@ -161,6 +166,8 @@ def _write_part(builder: DocumentBuilder, name: str, rows: Sequence[SheetRow]) -
     """Add captions, a table and notes. Rows of one cell each are paragraphs."""
     wide = [at for at, row in enumerate(rows) if len(row.cells) >= _FEWEST_COLUMNS]
     first, last = (wide[0], wide[-1]) if wide else (len(rows), len(rows))
+    if 0 < first < len(rows) and _names_second_column(rows[first - 1], rows[first : last + 1]):
+        first -= 1
     for row in rows[:first]:
         builder.mark(_cell_name(name, row))
         add = builder.caption if wide else builder.paragraph
@@ -169,6 +176,12 @@ def _write_part(builder: DocumentBuilder, name: str, rows: Sequence[SheetRow]) -
     for row in rows[last + 1 :]:
         builder.mark(_cell_name(name, row))
         builder.note(_only_text(row))
+
+
+def _names_second_column(row: SheetRow, table: Sequence[SheetRow]) -> bool:
+    """Whether the only cell above a table of two columns is above the second one."""
+    columns = {column for each in table for column in each.cells}
+    return len(columns) == _FEWEST_COLUMNS and [*row.cells] == [max(columns)]
 
 
 def _only_text(row: SheetRow) -> str:
@@ -232,7 +245,10 @@ def _can_name_columns(row: SheetRow) -> bool:
 
 def _is_header(rows: Sequence[SheetRow]) -> bool:
     """Whether the first row looks different: bold, without a first cell, or other kinds of cells than below it."""
-    first, body = rows[0], rows[1 : 1 + _COMPARED_ROWS]
+    first, body = (
+        rows[0],
+        [row for row in rows[1 : 1 + _COMPARED_ROWS] if not all(map(_is_sentence, row.cells.values()))],
+    )
     left = min(column for row in rows for column in row.cells)
     if left not in first.cells or (_is_bold(first) and not any(map(_is_bold, body))):
         return True

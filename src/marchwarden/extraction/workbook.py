@@ -120,7 +120,8 @@ class _CellReader:
     def _cell(self, element: lxml.etree._Element) -> SheetCell:
         at = element.get("s", "")
         style = self.styles[int(at)] if at.isdecimal() and int(at) < len(self.styles) else _Style()
-        value = element.findtext("{*}v") or ""
+        stored = next(element.iterchildren("{*}v"), None)
+        value = "" if stored is None else stored.text or ""
         match element.get("t", "n"):
             case "s":
                 index = int(value) if value.isdecimal() else -1

@@ -1,7 +1,5 @@
 """How table rows are quoted and cited."""
 
-import pytest
-
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.minds.extractive.answerability import find_signs
 from marchwarden.minds.extractive.survey import build_survey
