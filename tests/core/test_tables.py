@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.core.cells import join_cells
 from marchwarden.core.passages import Layout, split
-from marchwarden.core.tables import Tables, join_cells
+from marchwarden.core.tables import Tables
 
 MARKDOWN = """# Harbour
 
@@ -47,7 +48,8 @@ def test_cell_has_the_offset_of_its_column_name():
         MARKDOWN.index("| Ferries"), MARKDOWN.index("| Ferries") + len("| Ferries | 31 | |")
     )
     assert row is not None
-    assert [MARKDOWN[at:].split("\n", maxsplit=1)[0] for at in row.cells[0].named_at] == ["| | 2019 | 2018 |"]
+    assert [MARKDOWN[at:].split("\n", maxsplit=1)[0] for at in row.cells[0].named_at] == ["2019 | 2018 |"]
+    assert [MARKDOWN[slice(*cell.span)] for cell in row.cells] == ["31"]
 
 
 def test_without_a_rule_all_lines_above_the_first_numbers_name_columns():

@@ -44,7 +44,7 @@ class Hit:
     domains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """The start of a section in the text, with its URL fragment, such as `page=3`."""
 

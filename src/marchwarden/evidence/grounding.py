@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from marchwarden.contract import Authority, Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, SourceConflict
+from marchwarden.core.cells import join_cells
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
-from marchwarden.core.tables import join_cells
 from marchwarden.evidence.independence import independent_sources
 from marchwarden.evidence.markers import comparison, marker, without_markers
 from marchwarden.text.numbers import Figure, parse_numbers

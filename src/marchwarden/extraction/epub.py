@@ -15,9 +15,11 @@ from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.charset import decode
 from marchwarden.extraction.document import Extracted, Unreadable
 from marchwarden.extraction.plain import parse_day
+from marchwarden.extraction.safe_xml import parse_xml
 from marchwarden.extraction.zip_limits import check_size, read_entry
 
 MAX_CHAPTERS: Final = 2_000
+_KIND: Final = "an EPUB"
 
 _NAMES: Final = {
     "container": "urn:oasis:names:tc:opendocument:xmlns:container",
@@ -58,12 +60,12 @@ def read(archive: zipfile.ZipFile) -> Extracted:
 
 
 def _package(archive: zipfile.ZipFile) -> _Package:
-    container = _xml(read_entry(archive, "META-INF/container.xml"))
+    container = parse_xml(read_entry(archive, "META-INF/container.xml"), _KIND)
     rootfile = container.find(".//container:rootfile", _NAMES)
     if rootfile is None or not rootfile.get("full-path"):
         raise Unreadable("a damaged EPUB")
     path = str(rootfile.get("full-path"))
-    package = _xml(read_entry(archive, path))
+    package = parse_xml(read_entry(archive, path), _KIND)
     files = {item.get("id"): item.get("href") or "" for item in package.iterfind(".//opf:manifest/opf:item", _NAMES)}
     spine = [files.get(item.get("idref"), "") for item in package.iterfind(".//opf:spine/opf:itemref", _NAMES)]
     if len(spine) > MAX_CHAPTERS:
@@ -79,14 +81,6 @@ def _package(archive: zipfile.ZipFile) -> _Package:
 
 def _metadata(package: lxml.etree._Element, name: str) -> str:
     return str(package.findtext(f".//dc:{name}", "", _NAMES) or "")
-
-
-def _xml(content: bytes) -> lxml.etree._Element:
-    parser = lxml.etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        return lxml.etree.fromstring(content, parser)
-    except (lxml.etree.LxmlError, ValueError) as error:
-        raise Unreadable("a damaged EPUB") from error
 
 
 def _add_chapter(builder: DocumentBuilder, archive: zipfile.ZipFile, name: str) -> None:

@@ -15,8 +15,9 @@ from typing import IO, Final, Self
 
 from marchwarden.errors import SourceError
 from marchwarden.extraction import ocr
+from marchwarden.extraction.detection import Format, detect_format
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.formats import Format, detect_format, extract
+from marchwarden.extraction.formats import extract
 from marchwarden.extraction.messages import ExtractionRefused, receive_answer, send
 from marchwarden.extraction.ocr import OCR_SECONDS
 

@@ -17,6 +17,14 @@ def check_size(archive: zipfile.ZipFile) -> None:
         raise Unreadable(f"an archive that unpacks to more than {MAX_UNPACKED_BYTES // 1_000_000} MB")
 
 
+def has_entry(archive: zipfile.ZipFile, name: str) -> bool:
+    try:
+        archive.getinfo(name)
+    except KeyError:
+        return False
+    return True
+
+
 def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         if archive.getinfo(name).file_size > MAX_ENTRY_BYTES:

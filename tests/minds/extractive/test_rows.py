@@ -1,7 +1,5 @@
 """How table rows are quoted and cited."""
 
-import pytest
-
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.minds.extractive.answerability import find_signs
 from marchwarden.minds.extractive.survey import build_survey
@@ -92,12 +90,20 @@ def test_a_number_in_a_csv_header_is_not_missing() -> None:
     assert find_signs(survey, survey.question_scorer, survey.ranked[0]).number_missing == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("c", "many and many more"), ("rather a long name of a column in", "4")])
-async def test_long_rows_and_rows_with_a_split_header_are_quoted_unchanged(name: str, value: str) -> None:
-    years = range(2000, 2020)
-    row = f"| Lobster pots of Dorn | {' | '.join([value] * len(years))} |"
-    table = f"| pots | {' | '.join(f'{name} {year}' for year in years)} |\n|---|\n{row}\n"
-    when = " in 2018" if value == "4" else ""
-    draft = await conclude(notebook_of(f"How many lobster pots had Dorn{when}?", f"Pots\n\n{table}"))
-    assert draft.claims[0].text == row.removeprefix("| ")
-    assert len(draft.claims[0].evidence) == 1
+async def test_a_long_row_below_a_long_header_is_quoted_with_the_columns_asked_for() -> None:
+    names = [f"rather a long name of column {at}" for at in range(26)]
+    row = f"| Lobster pots of Dorn | {' | '.join(f'many and many {at}' for at in range(26))} |"
+    notebook = notebook_of("How many lobster pots had Dorn in column 24?", f"| pots | {' | '.join(names)} |\n{row}\n")
+    (claim,) = (await conclude(notebook)).claims
+    assert claim.text == "Lobster pots of Dorn, rather a long name of column 24: many and many 24"
+    cited = " ".join(notebook.excerpt(each).verbatim for each in claim.evidence)
+    assert "Lobster pots of Dorn" in cited and "many and many 24" in cited and "of column 24" in cited
+
+
+async def test_a_long_row_keeps_the_cells_that_share_words_with_the_question() -> None:
+    names = ["skipper", "crew", "remark on the weather", "remark on the catch"]
+    cells = ["Agnes Pohl", "nine men", "wind " * 60, "herring " * 40]
+    table = f"| boat | {' | '.join(names)} |\n|---|\n| Petrel | {' | '.join(cells)} |\n"
+    draft = await conclude(notebook_of("Who is the skipper of the Petrel?", table))
+    assert draft.claims[0].text.startswith("Petrel, skipper: Agnes Pohl; crew: nine men; remark on the weather: wind")
+    assert "herring" not in draft.claims[0].text

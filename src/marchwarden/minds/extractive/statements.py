@@ -118,7 +118,7 @@ class _Page:
         """Whether the line is a separate statement, not a table header or part of a composed statement."""
         if self.document.blocks and _continues(text, before):
             return False
-        if self.rows.is_heading(sentence) or self.lists.is_included(sentence) or self.examples.is_included(sentence):
+        if self.rows.is_included(sentence) or self.lists.is_included(sentence) or self.examples.is_included(sentence):
             return False
         return is_statement(sentence, text, self.document)
 
@@ -135,7 +135,7 @@ def _build_page(
             stems.content_stems(document.text[: min(FIRST_LINES, len(document.text) // FIRST_LINES_DIVISOR)])
         ),
         abbreviations=find_abbreviations(document.text, question_stems, stems),
-        rows=TableRows(notebook, at),
+        rows=TableRows(notebook, at, stems),
         lists=IntroducedLists(notebook, at, stems),
         examples=CodeExamples(notebook, at, stems),
         definitions=Definitions(notebook, at, stems),

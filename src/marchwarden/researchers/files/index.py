@@ -25,7 +25,7 @@ from marchwarden.researchers.files.store import IndexStore
 from marchwarden.researchers.files.update import IndexUpdate, index_pending
 from marchwarden.text.sanitize import one_line
 
-INDEX_VERSION: Final = 8
+INDEX_VERSION: Final = 9
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
 _DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
