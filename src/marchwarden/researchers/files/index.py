@@ -10,7 +10,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -18,14 +19,25 @@ from typing import Final
 from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, TermAnalyzer
-from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, SkippedFile
+from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics
+from marchwarden.researchers.files.models import (
+    Checkpoint,
+    Folder,
+    IndexDamaged,
+    IndexProgress,
+    IndexSettings,
+    Match,
+    SkipKind,
+    SkippedFile,
+    ignore_progress,
+)
 from marchwarden.researchers.files.postings import Postings
+from marchwarden.researchers.files.reading import FileReader
 from marchwarden.researchers.files.store import IndexStore
-from marchwarden.researchers.files.update import IndexUpdate, index_pending
+from marchwarden.researchers.files.update import IndexUpdate
 from marchwarden.text.sanitize import one_line
 
-INDEX_VERSION: Final = 8
+INDEX_VERSION: Final = 9
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
 _DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
@@ -38,11 +50,10 @@ class FolderIndex:
     def __init__(self, folder: Folder, directory: Path, extractor: Extractor, settings: IndexSettings) -> None:
         self.folder = folder
         self._directory = directory
-        self._root = directory / hashlib.sha256(folder.absolute.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._root = directory / hashlib.sha256(folder.key.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._data = self._version_folder(INDEX_VERSION)
-        self._extractor = extractor
         self._settings = settings
-        self._analyzer = TermAnalyzer()
+        self._reader = FileReader(folder, extractor, settings.max_file_bytes, settings.threads)
         self._lock = threading.RLock()
         self._store: IndexStore | None = None
         self._postings: Postings | None = None
@@ -52,7 +63,7 @@ class FolderIndex:
         self._skipped: list[SkippedFile] = []
         self._warnings: list[str] = []
 
-    def sync(self, checkpoint: Checkpoint) -> None:
+    def sync(self, checkpoint: Checkpoint, progress: IndexProgress = ignore_progress) -> None:
         """Update the index. `checkpoint` is called between files and may raise to stop; finished batches are kept.
 
         Once the index is in memory, it stays there until `close`.
@@ -60,17 +71,17 @@ class FolderIndex:
         with self._lock:
             if not self._in_memory:
                 try:
-                    self._sync_on_disk(checkpoint)
+                    self._sync_on_disk(checkpoint, progress)
                 except OSError as error:
                     self._move_to_memory(error.strerror or type(error).__name__)
                 except StorageError as error:
                     self._move_to_memory(str(error))
             if self._in_memory:
-                self._sync_alone(checkpoint)
+                self._sync_alone(checkpoint, progress)
 
     def query_terms(self, query: str) -> list[str]:
         with self._lock:
-            return self._analyzer.query_terms(query)
+            return self._reader.analyzer.query_terms(query)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         with self._reading():
@@ -95,9 +106,17 @@ class FolderIndex:
             stored = self._store.find(relative) if self._store else None
             return stored.extracted if stored and stored.content_hash == content_hash else None
 
-    def skipped(self) -> list[SkippedFile]:
+    def skip_counts(self) -> Counter[SkipKind]:
+        """Return how many files were skipped in the last update, by kind."""
         with self._reading():
-            return [*self._skipped, *(self._store.skipped() if self._store else ())]
+            counts = Counter(each.kind for each in self._skipped)
+            return counts + self._store.skip_counts() if self._store else counts
+
+    def skipped(self, kinds: Collection[SkipKind] = tuple(SkipKind)) -> list[SkippedFile]:
+        """Return the files of these kinds that were skipped in the last update."""
+        with self._reading():
+            listed = [each for each in self._skipped if each.kind in kinds]
+            return [*listed, *(self._store.skipped(kinds) if self._store else ())]
 
     @property
     def document_count(self) -> int:
@@ -128,19 +147,19 @@ class FolderIndex:
                 self._is_damaged = True
                 raise
 
-    def _sync_on_disk(self, checkpoint: Checkpoint) -> None:
+    def _sync_on_disk(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         create_folder(self._root)
         with lock_file(self._root / "lock", self._settings.lock_seconds, checkpoint, self._last_change) as acquired:
             if not acquired:
                 raise StorageError("another process has locked it")
-            self._sync_alone(checkpoint)
+            self._sync_alone(checkpoint, progress)
             for earlier in range(1, INDEX_VERSION):
                 shutil.rmtree(self._version_folder(earlier), ignore_errors=True)
 
-    def _sync_alone(self, checkpoint: Checkpoint) -> None:
+    def _sync_alone(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         if not self._is_damaged:
             try:
-                self._update(checkpoint)
+                self._update(checkpoint, progress)
             except IndexDamaged:
                 self._is_damaged = True
         if self._is_damaged:
@@ -149,7 +168,7 @@ class FolderIndex:
                 shutil.rmtree(self._data)
                 self._warn("the index was damaged and has been rebuilt")
             self._is_damaged = False
-            self._update(checkpoint)
+            self._update(checkpoint, progress)
 
     def _move_to_memory(self, reason: str) -> None:
         """Continue with a copy of the saved documents, if they are readable, so that they are not extracted again."""
@@ -188,16 +207,11 @@ class FolderIndex:
     def _version_folder(self, number: int) -> Path:
         return self._root / f"v{number}"
 
-    def _update(self, checkpoint: Checkpoint) -> None:
+    def _update(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         store, postings = self._open()
-
-        def flush() -> None:
-            index_pending(store, postings, self._analyzer, checkpoint)
-
-        update = IndexUpdate(self.folder, store, self._extractor, self._settings, exclude=self._directory)
+        update = IndexUpdate(self.folder, store, postings, self._reader, self._settings, exclude=self._directory)
         try:
-            flush()
-            update.run(checkpoint, flush)
+            update.run(checkpoint, progress)
         finally:
             self._skipped = update.skipped
             postings.release()
