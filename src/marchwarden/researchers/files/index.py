@@ -6,6 +6,7 @@ so that the answer does not depend on the disk.
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import threading
@@ -13,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +46,15 @@ _LOCK_RETRY_SECONDS: Final = 0.05
 _MAX_PLACE_LENGTH: Final = 150
 
 
+@dataclass(frozen=True)
+class IndexDescription:
+    """What an index is of, as saved next to it."""
+
+    path: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
 class FolderIndex:
     """Thread-safe: calls are serialized. Several processes may share the directory."""
 
@@ -60,8 +71,15 @@ class FolderIndex:
         self._word_count = 0
         self._is_damaged = False
         self._in_memory = False
+        self.was_in_memory = False
+        """Whether the last update could not be saved."""
         self._skipped: list[SkippedFile] = []
         self._warnings: list[str] = []
+
+    @staticmethod
+    def database(root: Path) -> Path:
+        """Return the database of the index in a folder, in the current version."""
+        return root / f"v{INDEX_VERSION}" / _DOCUMENTS
 
     def sync(self, checkpoint: Checkpoint, progress: IndexProgress = ignore_progress) -> None:
         """Update the index. `checkpoint` is called between files and may raise to stop; finished batches are kept.
@@ -149,12 +167,20 @@ class FolderIndex:
 
     def _sync_on_disk(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         create_folder(self._root)
+        self._save_description()
         with lock_file(self._root / "lock", self._settings.lock_seconds, checkpoint, self._last_change) as acquired:
             if not acquired:
                 raise StorageError("another process has locked it")
             self._sync_alone(checkpoint, progress)
             for earlier in range(1, INDEX_VERSION):
                 shutil.rmtree(self._version_folder(earlier), ignore_errors=True)
+
+    def _save_description(self) -> None:
+        folder, path = self.folder, self._root / "folder.json"
+        if not path.exists():
+            described = IndexDescription(folder.absolute, folder.include, folder.exclude)
+            # A folder name that is not UTF-8 is saved with escapes.
+            path.write_text(json.dumps(asdict(described)), encoding="ascii")
 
     def _sync_alone(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         if not self._is_damaged:
@@ -177,6 +203,7 @@ class FolderIndex:
         copied = None if self._is_damaged else self._copy_saved_documents()
         self._release()
         self._in_memory, self._is_damaged = True, False
+        self.was_in_memory = True
         if copied is not None:
             self._store, self._postings = copied, Postings()
 

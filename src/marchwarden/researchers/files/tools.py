@@ -79,10 +79,10 @@ class FilesSource:
     async def ready(self, report: StatusCallback) -> None:
         """Update the index, which takes a while the first time. Raises `InvalidInput` if no document is readable."""
         await self._sync(report)
-        if self._left_out.summary:
-            await report(self._left_out.summary)
         if not any(index.has_words for index in self._indexes):
             raise InvalidInput(await to_thread.run_sync(self._describe_nothing_readable))
+        if self._left_out.summary:
+            await report(self._left_out.summary)
 
     def guide(self) -> str:
         return ""

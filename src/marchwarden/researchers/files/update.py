@@ -24,7 +24,7 @@ from marchwarden.researchers.files.models import (
 from marchwarden.researchers.files.noise import described_page
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.reading import FileReader, ReadFile
-from marchwarden.researchers.files.scan import scan
+from marchwarden.researchers.files.scan import Listing, scan
 from marchwarden.researchers.files.store import IndexedDocument, IndexStore
 
 _NONE_READY: Final[Mapping[str, Sequence[str]]] = {}
@@ -63,6 +63,22 @@ def index_pending(
         store.mark_indexed(indexed, doomed_ids)
 
 
+def list_files(folder: Folder, max_bytes: int, exclude: Path, checkpoint: Checkpoint) -> Listing:
+    """List all files of a folder that an index reads."""
+    stamps: dict[str, str] = {}
+    skipped: list[SkippedFile] = []
+    for listing in scan(folder, max_bytes=max_bytes, exclude=exclude):
+        checkpoint()
+        stamps.update(listing.stamps)
+        skipped.extend(listing.skipped)
+    for path in [path for path in stamps if "_sources/" in path]:
+        page = next((page for page in described_page(path) if page in stamps), None)
+        if page is not None:
+            del stamps[path]
+            skipped.append(SkippedFile(path, f"the source of {page}", SkipKind.DUPLICATE))
+    return Listing(stamps, skipped)
+
+
 class IndexUpdate:
     """One pass over a folder. `skipped` holds the files that are not recorded in the store."""
 
@@ -88,7 +104,9 @@ class IndexUpdate:
 
     def run(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         self._index_pending(checkpoint)
-        stamps = self._list(checkpoint)
+        listed = list_files(self._folder, self._settings.max_file_bytes, self._exclude, checkpoint)
+        self.skipped.extend(listed.skipped)
+        stamps = listed.stamps
         known = self._store.stamps()
         changed = [FoundFile(path, stamp) for path, stamp in stamps.items() if not stamp or known.get(path) != stamp]
         changed.sort(key=lambda found: found.path)
@@ -96,20 +114,6 @@ class IndexUpdate:
         self._read(changed, known, checkpoint, progress)
         if self._store.settle_copies():
             self._index_pending(checkpoint)
-
-    def _list(self, checkpoint: Checkpoint) -> Mapping[str, str]:
-        """Return the stamps of all files by path."""
-        stamps: dict[str, str] = {}
-        for listing in scan(self._folder, max_bytes=self._settings.max_file_bytes, exclude=self._exclude):
-            checkpoint()
-            stamps.update(listing.stamps)
-            self.skipped.extend(listing.skipped)
-        for path in [path for path in stamps if "_sources/" in path]:
-            page = next((page for page in described_page(path) if page in stamps), None)
-            if page is not None:
-                del stamps[path]
-                self.skipped.append(SkippedFile(path, f"the source of {page}", SkipKind.DUPLICATE))
-        return stamps
 
     def _read(
         self, changed: Sequence[FoundFile], known: Mapping[str, str], checkpoint: Checkpoint, progress: IndexProgress
