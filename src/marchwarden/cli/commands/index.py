@@ -55,7 +55,7 @@ def build(
     """Build or update the index of folders or files (default).
 
     \b
-    marchwarden index docs/wiki
+    marchwarden index build docs/wiki
     marchwarden index docs --include '*.md' --exclude 'drafts/'
     """
     from marchwarden.researchers.files.maintenance import build_index
