@@ -37,6 +37,7 @@ from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.reading import FileReader
 from marchwarden.researchers.files.store import IndexStore
 from marchwarden.researchers.files.update import IndexUpdate
+from marchwarden.researchers.files.watch import FolderWatcher
 from marchwarden.text.sanitize import one_line
 
 INDEX_VERSION: Final = 9
@@ -66,6 +67,7 @@ class FolderIndex:
         self._settings = settings
         self._reader = FileReader(folder, extractor, settings.max_file_bytes, settings.threads)
         self._lock = threading.RLock()
+        self._watcher = FolderWatcher()
         self._store: IndexStore | None = None
         self._postings: Postings | None = None
         self._word_count = 0
@@ -87,6 +89,8 @@ class FolderIndex:
         Once the index is in memory, it stays there until `close`.
         """
         with self._lock:
+            if self._is_current():
+                return
             if not self._in_memory:
                 try:
                     self._sync_on_disk(checkpoint, progress)
@@ -96,6 +100,10 @@ class FolderIndex:
                     self._move_to_memory(str(error))
             if self._in_memory:
                 self._sync_alone(checkpoint, progress)
+
+    def _is_current(self) -> bool:
+        """Whether nothing has changed since the last complete update, as far as notifications tell."""
+        return self._store is not None and not self._is_damaged and self._watcher.is_unchanged()
 
     def query_terms(self, query: str) -> list[str]:
         with self._lock:
@@ -154,6 +162,7 @@ class FolderIndex:
     def close(self) -> None:
         with self._lock:
             self._release()
+            self._watcher.close()
             self._in_memory = False
 
     @contextmanager
@@ -236,9 +245,16 @@ class FolderIndex:
 
     def _update(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         store, postings = self._open()
-        update = IndexUpdate(self.folder, store, postings, self._reader, self._settings, exclude=self._directory)
+        self._watcher.begin()
+        update = IndexUpdate(
+            self.folder, store, postings, self._reader, self._settings, exclude=self._directory, watcher=self._watcher
+        )
         try:
             update.run(checkpoint, progress)
+        except BaseException:
+            # The update is incomplete, whether or not files change.
+            self._watcher.close()
+            raise
         finally:
             self._skipped = update.skipped
             postings.release()

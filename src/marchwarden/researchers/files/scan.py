@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -34,13 +34,22 @@ class Listing:
     skipped: Sequence[SkippedFile] = ()
 
 
-def scan(folder: Folder, *, max_bytes: int, exclude: Path) -> Iterator[Listing]:
-    """Yield every folder in a folder. Hidden files are left out. The order is the same every time."""
+def _ignore(_path: str) -> None:
+    """Do nothing."""
+
+
+def scan(
+    folder: Folder, *, max_bytes: int, exclude: Path, before_folder: Callable[[str], None] = _ignore
+) -> Iterator[Listing]:
+    """Yield every folder in a folder. Hidden files are left out. The order is the same every time.
+
+    `before_folder` is called with the path of each folder before it is listed.
+    """
     if folder.only:
         path = folder.root / folder.only
         yield _list_one(folder.root, folder.only, path, max_bytes)
     else:
-        yield from _Scan(folder, max_bytes, str(exclude)).run()
+        yield from _Scan(folder, max_bytes, str(exclude)).run(before_folder)
 
 
 def _list_one(root: Path, relative: str, path: Path, max_bytes: int) -> Listing:
@@ -74,10 +83,11 @@ class _Scan:
         self._exclude = PatternFile("", parse_patterns(folder.exclude))
         self._stable_before = time.time_ns() - _STABLE_AFTER_NS
 
-    def run(self) -> Iterator[Listing]:
+    def run(self, before_folder: Callable[[str], None]) -> Iterator[Listing]:
         pending = [_Below("", IgnoreRules(), not self._include.patterns)]
         while pending:
             place = pending.pop()
+            before_folder(f"{self._root}/{place.base}")
             try:
                 with os.scandir(self._root / place.base) as listing:
                     entries = sorted(listing, key=_name)

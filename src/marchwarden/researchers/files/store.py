@@ -50,6 +50,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS one_a_path ON documents (path) WHERE state != 
 CREATE INDEX IF NOT EXISTS unsettled ON documents (state) WHERE state != 'live';
 CREATE INDEX IF NOT EXISTS left_out ON documents (kind, path) WHERE skipped != '' AND state = 'live';
 CREATE INDEX IF NOT EXISTS files ON documents (path, stamp) WHERE state != 'doomed' AND container = '';
+CREATE INDEX IF NOT EXISTS lengths ON documents (terms) WHERE state = 'live';
 CREATE INDEX IF NOT EXISTS members ON documents (container) WHERE container != '';
 CREATE INDEX IF NOT EXISTS copies ON documents (text_key, copy_of, media_type, container, path)
     WHERE state != 'doomed' AND text_key != '';

@@ -26,6 +26,7 @@ from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.reading import FileReader, ReadFile
 from marchwarden.researchers.files.scan import Listing, scan
 from marchwarden.researchers.files.store import IndexedDocument, IndexStore
+from marchwarden.researchers.files.watch import FolderWatcher
 
 _NONE_READY: Final[Mapping[str, Sequence[str]]] = {}
 
@@ -63,11 +64,14 @@ def index_pending(
         store.mark_indexed(indexed, doomed_ids)
 
 
-def list_files(folder: Folder, max_bytes: int, exclude: Path, checkpoint: Checkpoint) -> Listing:
-    """List all files of a folder that an index reads."""
+def list_files(
+    folder: Folder, max_bytes: int, exclude: Path, checkpoint: Checkpoint, watcher: FolderWatcher | None = None
+) -> Listing:
+    """List all files of a folder that an index reads, and watch its folders from now on."""
+    watcher = watcher or FolderWatcher()
     stamps: dict[str, str] = {}
     skipped: list[SkippedFile] = []
-    for listing in scan(folder, max_bytes=max_bytes, exclude=exclude):
+    for listing in scan(folder, max_bytes=max_bytes, exclude=exclude, before_folder=watcher.add):
         checkpoint()
         stamps.update(listing.stamps)
         skipped.extend(listing.skipped)
@@ -91,6 +95,7 @@ class IndexUpdate:
         settings: IndexSettings,
         *,
         exclude: Path,
+        watcher: FolderWatcher,
     ) -> None:
         self.skipped: list[SkippedFile] = []
         self._folder = folder
@@ -99,12 +104,14 @@ class IndexUpdate:
         self._reader = reader
         self._settings = settings
         self._exclude = exclude
+        self._watcher = watcher
         self._batch = IndexBatch()
         self._batch_started = time.monotonic()
 
     def run(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         self._index_pending(checkpoint)
-        listed = list_files(self._folder, self._settings.max_file_bytes, self._exclude, checkpoint)
+        max_bytes = self._settings.max_file_bytes
+        listed = list_files(self._folder, max_bytes, self._exclude, checkpoint, self._watcher)
         self.skipped.extend(listed.skipped)
         stamps = listed.stamps
         known = self._store.stamps()
