@@ -27,7 +27,7 @@ import tantivy
 from marchwarden.core.notebook import Query
 from marchwarden.core.passages import Layout, split
 from marchwarden.extraction import Extractor, Unreadable
-from marchwarden.researchers.files.models import Folder, FoundFile, IndexSettings
+from marchwarden.researchers.files.models import Folder, IndexSettings
 from marchwarden.researchers.files.scan import read, scan
 from marchwarden.researchers.files.tools import MAX_HITS, FilesSource
 
@@ -75,15 +75,14 @@ def load_documents(folder: Path) -> list[ExtractedDocument]:
     place, limit = Folder.at(folder), IndexSettings().max_file_bytes
     documents = []
     with Extractor() as extractor:
-        for found in scan(place, max_bytes=limit, exclude=Path()):
-            if isinstance(found, FoundFile):
-                try:
-                    document = extractor.extract(read(place, found.path, limit), found.path)
-                except Unreadable:
-                    continue
-                passages = split(document.text, document.layout)
-                pieces = [document.text[one.start : one.end] for one in passages]
-                documents.append(ExtractedDocument(document.text, document.layout, pieces))
+        for path in (path for listing in scan(place, max_bytes=limit, exclude=Path()) for path in listing.stamps):
+            try:
+                document = extractor.extract(read(place, path, limit), path)
+            except Unreadable:
+                continue
+            passages = split(document.text, document.layout)
+            pieces = [document.text[one.start : one.end] for one in passages]
+            documents.append(ExtractedDocument(document.text, document.layout, pieces))
     return documents
 
 

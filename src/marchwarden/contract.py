@@ -184,7 +184,10 @@ class ConfidenceFactors(_ResponseModel):
 
 
 class CostMetadata(_ResponseModel):
-    """What a run cost. `model_id` wrote the answer; `requested_model_id` is the model that could not, if any."""
+    """What a run cost. `model_id` wrote the answer; `requested_model_id` is the model that could not, if any.
+
+    `indexing_sec` is the time to index files before the run. `wall_time_sec` does not include it.
+    """
 
     tokens_used: int = Field(ge=0)
     iterations_run: int = Field(ge=0)
@@ -192,6 +195,7 @@ class CostMetadata(_ResponseModel):
     budget_exhausted: bool
     model_id: str
     requested_model_id: str | None = None
+    indexing_sec: float | None = Field(default=None, ge=0)
 
 
 class Dispatch(_ResponseModel):

@@ -55,6 +55,28 @@ class SourceWithWarnings(Source, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """What a source skipped while it indexed files.
+
+    `summary` counts all skipped files in one line. `unread` lists the documents among them that could not be read, and
+    `warning` says so in one line.
+    """
+
+    summary: str = ""
+    unread: tuple[str, ...] = ()
+    warning: str = ""
+
+
+@runtime_checkable
+class SourceWithIndex(Source, Protocol):
+    """A source that indexes files before the first search. Results show how long that took."""
+
+    def left_out(self) -> LeftOut:
+        """Return what was skipped. Unread documents become gaps only if nothing supports an answer."""
+        ...
+
+
 class Mind(Protocol):
     """Decides what to search, what matters and what it means.
 

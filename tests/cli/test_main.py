@@ -40,6 +40,7 @@ def test_local_and_mcp_give_the_same_result(run, folder):
         done = run("ask", QUESTION, "--files", folder, "--json", how)
         result = json.loads(done.stdout)
         del result["trace_id"], result["cost_metadata"]["wall_time_sec"]
+        assert result["cost_metadata"].pop("indexing_sec") >= 0
         results.append(result)
     assert results[0] == results[1]
 
@@ -161,7 +162,7 @@ def test_an_interrupted_run_is_resumed_with_the_same_answer(run, folder, tmp_pat
     done = Shell(folder).run("resume", trace_id, "--json", MARCHWARDEN_HOME=str(tmp_path / "home"))
     before, after = json.loads(whole.stdout), json.loads(done.stdout)
     for result in (before, after):
-        del result["cost_metadata"]["wall_time_sec"]
+        del result["cost_metadata"]["wall_time_sec"], result["cost_metadata"]["indexing_sec"]
     assert before == after
     assert run("verify", trace_id).returncode == 0
     assert json.loads(run("resume", trace_id, "--json").stdout)["answer"] == after["answer"]
@@ -258,7 +259,7 @@ def test_local_questions_do_not_load_mcp(folder, environment):
 
 def test_no_escape_sequence_of_a_document_reaches_the_terminal(run, folder):
     (folder / "evil.md").write_text(
-        "The Alder Bridge \x1b[31mwas opened\x1b]0;pwned\x07 in 1931 [/red] \u202eno\U000e0041.\n"
+        "\x1b[31mThe Alder Bridge was opened in 1931 [/red].\x1b]0;pwned\x07 \u202eIt is red\U000e0041.\n"
     )
     done = run("ask", "Alder Bridge opened 1931 red", "--files", folder)
     assert "evil.md" in done.stdout

@@ -108,13 +108,13 @@ def _divergence(group: ExceptionGroup) -> Exception:
 
 
 def differences(one: ResearchResult, other: ResearchResult) -> tuple[str, ...]:
-    """Return the fields that differ, ignoring wall time."""
+    """Return the fields that differ, ignoring times."""
     left, right = _comparable(one, exclude_unset=True), _comparable(other)
     return tuple(name for name, value in left.items() if value != _limited_to(value, right[name]))
 
 
 def _comparable(result: ResearchResult, *, exclude_unset: bool = False) -> dict[str, object]:
-    excluded = {"cost_metadata": {"wall_time_sec"}}
+    excluded = {"cost_metadata": {"wall_time_sec", "indexing_sec"}}
     return result.model_dump(mode="json", exclude=excluded, exclude_unset=exclude_unset)
 
 

@@ -24,6 +24,7 @@ SECTIONS = {
     "Researchers": {
         "researchers": "List researchers and their status.",
         "arxiv": "Manage the offline arXiv library.",
+        "index": "Build, show or delete the index of folders.",
         "serve": "Serve a researcher over MCP.",
         "mcp-config": "Print the configuration for an MCP client.",
     },

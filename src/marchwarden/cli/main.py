@@ -23,6 +23,7 @@ from marchwarden.cli.commands.costs import costs
 from marchwarden.cli.commands.doctor import doctor
 from marchwarden.cli.commands.eval import evaluate
 from marchwarden.cli.commands.gc import gc
+from marchwarden.cli.commands.index import index
 from marchwarden.cli.commands.init import START, init
 from marchwarden.cli.commands.mcp_config import mcp_config
 from marchwarden.cli.commands.refresh import refresh
@@ -75,6 +76,7 @@ for command in (
     costs,
     researchers,
     arxiv,
+    index,
     serve,
     contract,
     evaluate,

@@ -30,7 +30,19 @@ T = TypeVar("T")
 LONGEST_QUERY: Final = 2_000
 """Long enough for SQL. Providers with a shorter limit enforce it themselves."""
 QUERIES_PER_ROUND: Final = 6
-_NOTICES: Final = TypeAdapter(tuple[str, ...])
+
+
+@dataclass(frozen=True)
+class _SkippedContent:
+    """What a source skipped, as a line of a trace. The names are part of the trace format."""
+
+    result: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    skipped: str = ""
+    indexing_sec: float | None = None
+
+
+_SKIPPED: Final = TypeAdapter(_SkippedContent)
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,7 @@ class Investigation(ResearchRun):
         self.tried: set[str] = set()
         self.failures: list[Gap] = []
         self.warnings: set[str] = set()
+        self.prepare_seconds = 0.0
 
     @property
     def sources_read(self) -> int:
@@ -107,7 +120,7 @@ class Investigation(ResearchRun):
             if not self.record.has_begun:
                 raise
         await self._report_warnings()
-        self.record.start_clock()
+        self.prepare_seconds = self.record.start_clock()
 
     async def _plan(self) -> Sequence[Query]:
         await self._report("plan", "planning what to look for")
@@ -225,9 +238,17 @@ class Investigation(ResearchRun):
         for error in self.mind_calls.failures:
             self._add_failure(MODEL_TOPIC, error)
         checked = self._ground(draft)
-        notices = self.record.note("notices", "", "skipped content", {"result": self.source.notices()})
-        left_out = _NOTICES.validate_python(notices.fields["result"])
-        return self._build_result(draft, checked, self.failures, left_out)
+        skipped = self._note_skipped()
+        left_out = skipped.result if checked.citations else (*skipped.result, *skipped.unread)
+        return self._build_result(draft, checked, self.failures, left_out, skipped.indexing_sec)
+
+    def _note_skipped(self) -> "_SkippedContent":
+        """Record what the source skipped, and how long it indexed files."""
+        fields: dict[str, object] = {"result": self.source.notices()}
+        if left_out := self.source.left_out():
+            fields |= {"unread": left_out.unread, "skipped": left_out.summary, "indexing_sec": self.prepare_seconds}
+        entry = self.record.note("notices", "", "skipped content", fields)
+        return _SKIPPED.validate_python(entry.fields)
 
     async def _run_all(self, tasks: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """Run all tasks concurrently. Returns the results in the order of the tasks."""

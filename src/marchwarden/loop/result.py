@@ -31,6 +31,7 @@ class RunFacts:
     elapsed: float
     failures: tuple[Gap, ...]
     left_out: tuple[str, ...]
+    indexing_sec: float | None
     rubric: Rubric
 
 
@@ -53,6 +54,7 @@ def build_result(
             tokens_used=budget.tokens_used,
             iterations_run=budget.iterations_run,
             wall_time_sec=round(facts.elapsed, 3),
+            indexing_sec=facts.indexing_sec,
             budget_exhausted=budget.exhausted,
             model_id=facts.model_id,
             requested_model_id=facts.requested_model_id if facts.requested_model_id != facts.model_id else None,

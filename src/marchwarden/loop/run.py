@@ -83,7 +83,12 @@ class ResearchRun(ABC):
         return checked
 
     def _build_result(
-        self, draft: Draft, checked: Grounded, failures: Sequence[Gap], left_out: Sequence[str] = ()
+        self,
+        draft: Draft,
+        checked: Grounded,
+        failures: Sequence[Gap],
+        left_out: Sequence[str] = (),
+        indexing_sec: float | None = None,
     ) -> ResearchResult:
         facts = RunFacts(
             trace_id=self.record.trace_id,
@@ -94,6 +99,7 @@ class ResearchRun(ABC):
             elapsed=self.record.elapsed,
             failures=tuple(failures),
             left_out=tuple(left_out),
+            indexing_sec=indexing_sec,
             rubric=self.rubric,
         )
         return build_result(draft, checked, self.notebook, self.budget, facts)

@@ -4,7 +4,7 @@ Does not know budgets or traces.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import anyio
@@ -13,7 +13,7 @@ from marchwarden.contract import GapCategory
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, ReplayDiverged, SourceError
 from marchwarden.logs import log_unexpected
-from marchwarden.protocols import Source, SourceWithWarnings, StatusCallback
+from marchwarden.protocols import LeftOut, Source, SourceWithIndex, SourceWithWarnings, StatusCallback
 
 T = TypeVar("T")
 
@@ -47,6 +47,12 @@ class SourceCalls:
 
     def notices(self) -> list[str]:
         return self._listed(self._notices, "notices")
+
+    def left_out(self) -> LeftOut | None:
+        """Return what the source skipped while it indexed files, or None if it has no index."""
+        with suppress(SourceError), _only_source_errors(f"{self.name}: left out"):
+            return self._source.left_out() if isinstance(self._source, SourceWithIndex) else None
+        return None
 
     def warnings(self) -> list[str]:
         """List problems that do not affect the answer, if the source reports any."""

@@ -142,9 +142,15 @@ class RunRecord:
         entry = self._known.get(("result", ""))
         return ResearchResult.model_validate(entry.fields["result"]) if entry else None
 
-    def start_clock(self) -> None:
-        """Start counting time from the last recorded step. Time between a stop and a resume does not count."""
-        self._began = self._clock() - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
+    def start_clock(self) -> float:
+        """Start counting time from the last recorded step. Time between a stop and a resume does not count.
+
+        Returns the seconds since the record was opened, which are not counted either.
+        """
+        now = self._clock()
+        uncounted = round(now - self._began, 3)
+        self._began = now - max((_elapsed(entry) for entry in self._known.values()), default=0.0)
+        return uncounted
 
     def add_elapsed(self, seconds: float) -> None:
         """Add time that other processes spent on this run while it was stopped."""

@@ -1,6 +1,6 @@
 """`FilesResearcher`: answers questions from local files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,10 +17,14 @@ from marchwarden.settings import home_folder
 from marchwarden.storage.store import Store
 
 _FOLDER_RECORDS: Final = TypeAdapter(tuple[FolderRecord, ...])
+_PATTERNS: Final = TypeAdapter(tuple[str, ...])
 
 
 class FilesResearcher(Investigator):
-    """Answers questions from the documents in some folders. Citations name the page or line."""
+    """Answers questions from the documents in some folders. Citations name the page or line.
+
+    `include` and `exclude` are patterns as in `.gitignore`: only these files, and none of those.
+    """
 
     def __init__(
         self,
@@ -28,9 +32,11 @@ class FilesResearcher(Investigator):
         mind: Mind | None = None,
         trace_dir: str | Path | Store | None = None,
         index_dir: str | Path | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> None:
         home = home_folder({})
-        source = FilesSource(folders, index_dir=Path(index_dir or home / "index"))
+        source = FilesSource(folders, index_dir=Path(index_dir or home / "index"), include=include, exclude=exclude)
         store = Store.at(trace_dir or home / "traces", {})
         fallback = ExtractiveMind()
         super().__init__(source, mind or fallback, store=store, fallback=fallback, name=SPEC.kind)
@@ -42,6 +48,8 @@ class FilesResearcher(Investigator):
         """Rebuild the researcher that a trace describes."""
         try:
             records = _FOLDER_RECORDS.validate_python(settings.get("folders"))
+            include, exclude = (_PATTERNS.validate_python(settings.get(name, ())) for name in ("include", "exclude"))
         except ValidationError as error:
             raise MalformedTrace("the trace does not name the folders of its researcher") from error
-        return cls(*map(Folder.from_trace, records), mind=mind, trace_dir=trace_dir, index_dir=index_dir)
+        folders = map(Folder.from_trace, records)
+        return cls(*folders, mind=mind, trace_dir=trace_dir, index_dir=index_dir, include=include, exclude=exclude)

@@ -6,23 +6,38 @@ so that the answer does not depend on the disk.
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, TermAnalyzer
-from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match, SkippedFile
+from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics
+from marchwarden.researchers.files.models import (
+    Checkpoint,
+    Folder,
+    IndexDamaged,
+    IndexProgress,
+    IndexSettings,
+    Match,
+    SkipKind,
+    SkippedFile,
+    ignore_progress,
+)
 from marchwarden.researchers.files.postings import Postings
+from marchwarden.researchers.files.reading import FileReader
 from marchwarden.researchers.files.store import IndexStore
-from marchwarden.researchers.files.update import IndexUpdate, index_pending
+from marchwarden.researchers.files.update import IndexUpdate
+from marchwarden.researchers.files.watch import FolderWatcher
 from marchwarden.text.sanitize import one_line
 
 INDEX_VERSION: Final = 9
@@ -32,45 +47,67 @@ _LOCK_RETRY_SECONDS: Final = 0.05
 _MAX_PLACE_LENGTH: Final = 150
 
 
+@dataclass(frozen=True)
+class IndexDescription:
+    """What an index is of, as saved next to it."""
+
+    path: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
 class FolderIndex:
     """Thread-safe: calls are serialized. Several processes may share the directory."""
 
     def __init__(self, folder: Folder, directory: Path, extractor: Extractor, settings: IndexSettings) -> None:
         self.folder = folder
         self._directory = directory
-        self._root = directory / hashlib.sha256(folder.absolute.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._root = directory / hashlib.sha256(folder.key.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._data = self._version_folder(INDEX_VERSION)
-        self._extractor = extractor
         self._settings = settings
-        self._analyzer = TermAnalyzer()
+        self._reader = FileReader(folder, extractor, settings.max_file_bytes, settings.threads)
         self._lock = threading.RLock()
+        self._watcher = FolderWatcher()
         self._store: IndexStore | None = None
         self._postings: Postings | None = None
         self._word_count = 0
         self._is_damaged = False
         self._in_memory = False
+        self.was_in_memory = False
+        """Whether the last update could not be saved."""
         self._skipped: list[SkippedFile] = []
         self._warnings: list[str] = []
 
-    def sync(self, checkpoint: Checkpoint) -> None:
+    @staticmethod
+    def database(root: Path) -> Path:
+        """Return the database of the index in a folder, in the current version."""
+        return root / f"v{INDEX_VERSION}" / _DOCUMENTS
+
+    def sync(self, checkpoint: Checkpoint, progress: IndexProgress = ignore_progress) -> None:
         """Update the index. `checkpoint` is called between files and may raise to stop; finished batches are kept.
 
         Once the index is in memory, it stays there until `close`.
         """
         with self._lock:
+            if self._is_current():
+                return
             if not self._in_memory:
                 try:
-                    self._sync_on_disk(checkpoint)
+                    self._sync_on_disk(checkpoint, progress)
                 except OSError as error:
                     self._move_to_memory(error.strerror or type(error).__name__)
                 except StorageError as error:
                     self._move_to_memory(str(error))
             if self._in_memory:
-                self._sync_alone(checkpoint)
+                self._sync_alone(checkpoint, progress)
+
+    def _is_current(self) -> bool:
+        """Whether nothing has changed since the last complete update, as far as notifications tell."""
+        return self._store is not None and not self._is_damaged and self._watcher.is_unchanged()
 
     def query_terms(self, query: str) -> list[str]:
         with self._lock:
-            return self._analyzer.query_terms(query)
+            return self._reader.analyzer.query_terms(query)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         with self._reading():
@@ -95,9 +132,17 @@ class FolderIndex:
             stored = self._store.find(relative) if self._store else None
             return stored.extracted if stored and stored.content_hash == content_hash else None
 
-    def skipped(self) -> list[SkippedFile]:
+    def skip_counts(self) -> Counter[SkipKind]:
+        """Return how many files were skipped in the last update, by kind."""
         with self._reading():
-            return [*self._skipped, *(self._store.skipped() if self._store else ())]
+            counts = Counter(each.kind for each in self._skipped)
+            return counts + self._store.skip_counts() if self._store else counts
+
+    def skipped(self, kinds: Collection[SkipKind] = tuple(SkipKind)) -> list[SkippedFile]:
+        """Return the files of these kinds that were skipped in the last update."""
+        with self._reading():
+            listed = [each for each in self._skipped if each.kind in kinds]
+            return [*listed, *(self._store.skipped(kinds) if self._store else ())]
 
     @property
     def document_count(self) -> int:
@@ -117,6 +162,7 @@ class FolderIndex:
     def close(self) -> None:
         with self._lock:
             self._release()
+            self._watcher.close()
             self._in_memory = False
 
     @contextmanager
@@ -128,19 +174,27 @@ class FolderIndex:
                 self._is_damaged = True
                 raise
 
-    def _sync_on_disk(self, checkpoint: Checkpoint) -> None:
+    def _sync_on_disk(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         create_folder(self._root)
+        self._save_description()
         with lock_file(self._root / "lock", self._settings.lock_seconds, checkpoint, self._last_change) as acquired:
             if not acquired:
                 raise StorageError("another process has locked it")
-            self._sync_alone(checkpoint)
+            self._sync_alone(checkpoint, progress)
             for earlier in range(1, INDEX_VERSION):
                 shutil.rmtree(self._version_folder(earlier), ignore_errors=True)
 
-    def _sync_alone(self, checkpoint: Checkpoint) -> None:
+    def _save_description(self) -> None:
+        folder, path = self.folder, self._root / "folder.json"
+        if not path.exists():
+            described = IndexDescription(folder.absolute, folder.include, folder.exclude)
+            # A folder name that is not UTF-8 is saved with escapes.
+            path.write_text(json.dumps(asdict(described)), encoding="ascii")
+
+    def _sync_alone(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         if not self._is_damaged:
             try:
-                self._update(checkpoint)
+                self._update(checkpoint, progress)
             except IndexDamaged:
                 self._is_damaged = True
         if self._is_damaged:
@@ -149,7 +203,7 @@ class FolderIndex:
                 shutil.rmtree(self._data)
                 self._warn("the index was damaged and has been rebuilt")
             self._is_damaged = False
-            self._update(checkpoint)
+            self._update(checkpoint, progress)
 
     def _move_to_memory(self, reason: str) -> None:
         """Continue with a copy of the saved documents, if they are readable, so that they are not extracted again."""
@@ -158,6 +212,7 @@ class FolderIndex:
         copied = None if self._is_damaged else self._copy_saved_documents()
         self._release()
         self._in_memory, self._is_damaged = True, False
+        self.was_in_memory = True
         if copied is not None:
             self._store, self._postings = copied, Postings()
 
@@ -188,16 +243,18 @@ class FolderIndex:
     def _version_folder(self, number: int) -> Path:
         return self._root / f"v{number}"
 
-    def _update(self, checkpoint: Checkpoint) -> None:
+    def _update(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         store, postings = self._open()
-
-        def flush() -> None:
-            index_pending(store, postings, self._analyzer, checkpoint)
-
-        update = IndexUpdate(self.folder, store, self._extractor, self._settings, exclude=self._directory)
+        self._watcher.begin()
+        update = IndexUpdate(
+            self.folder, store, postings, self._reader, self._settings, exclude=self._directory, watcher=self._watcher
+        )
         try:
-            flush()
-            update.run(checkpoint, flush)
+            update.run(checkpoint, progress)
+        except BaseException:
+            # The update is incomplete, whether or not files change.
+            self._watcher.close()
+            raise
         finally:
             self._skipped = update.skipped
             postings.release()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 READABLE: Final = "text, Markdown, HTML, PDF, Word, EPUB, CSV, JSON and source code"
 _FOLDERS: Final = "folders"
+_INCLUDE: Final = "include"
+_EXCLUDE: Final = "exclude"
 
 
 def _describe(inputs: Inputs, _settings: "Settings") -> SourceDescription:
@@ -22,14 +24,21 @@ def _describe(inputs: Inputs, _settings: "Settings") -> SourceDescription:
     from marchwarden.researchers.files.models import Folder
 
     unique = {folder.absolute: folder for folder in map(Folder.at, inputs[_FOLDERS])}
-    return {_FOLDERS: [asdict(folder.record) for folder in unique.values()]}
+    filters = {name: [*inputs[name]] for name in (_INCLUDE, _EXCLUDE) if inputs[name]}
+    return {_FOLDERS: [asdict(folder.record) for folder in unique.values()], **filters}
 
 
 def _build(inputs: Inputs, context: BuildContext) -> "Investigator":
     from marchwarden.researchers.files.agent import FilesResearcher
 
-    folders, index_dir = inputs[_FOLDERS], context.settings.index_dir
-    return FilesResearcher(*folders, mind=context.mind, trace_dir=context.store, index_dir=index_dir)
+    return FilesResearcher(
+        *inputs[_FOLDERS],
+        mind=context.mind,
+        trace_dir=context.store,
+        index_dir=context.settings.index_dir,
+        include=inputs[_INCLUDE],
+        exclude=inputs[_EXCLUDE],
+    )
 
 
 def _from_trace(description: SourceDescription, context: BuildContext) -> "Investigator":
@@ -40,7 +49,8 @@ def _from_trace(description: SourceDescription, context: BuildContext) -> "Inves
 
 
 def _inputs_from_trace(description: SourceDescription) -> Inputs:
-    return Inputs.of({_FOLDERS: [path for path in _paths(description) if path]})
+    filters = {name: _strings(description.get(name)) for name in (_INCLUDE, _EXCLUDE)}
+    return Inputs.of({_FOLDERS: [path for path in _paths(description) if path], **filters})
 
 
 def _recheck_source(description: SourceDescription, context: BuildContext) -> "Source":
@@ -65,6 +75,10 @@ def _paths(description: SourceDescription) -> list[str]:
     return [str(each.get("path", "")) if isinstance(each, Mapping) else "" for each in records]
 
 
+def _strings(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+
+
 def _check(settings: "Settings", check_all: bool) -> Iterable[DoctorCheck]:  # noqa: FBT001 - a callback
     from marchwarden.researchers.files.doctor import check_indexes
 
@@ -85,6 +99,26 @@ SPEC: Final = ResearcherSpec(
             hint="One folder or file per line.",
             is_path=True,
             must_exist=True,
+        ),
+        InputOption(
+            name=_INCLUDE,
+            flag="--include",
+            metavar="GLOB",
+            help="Read only files that match, such as '*.md'; repeatable.",
+            label="Read only these files",
+            example="*.md",
+            hint="One pattern per line, as in .gitignore.",
+            is_required=False,
+        ),
+        InputOption(
+            name=_EXCLUDE,
+            flag="--exclude",
+            metavar="GLOB",
+            help="Skip files that match, such as 'drafts/'; repeatable.",
+            label="Skip these files",
+            example="drafts/",
+            hint="One pattern per line, as in .gitignore.",
+            is_required=False,
         ),
     ),
     describe=_describe,

@@ -1,24 +1,26 @@
 """IndexStore: the text and metadata of every indexed file, in SQLite. The terms of the passages are in the postings.
 
-A document is `pending` until the postings contain it, then `live`, and `doomed` after it was replaced or deleted.
+A document is `pending` until the postings contain it, then `live`, and `doomed` after it was replaced or deleted. Of
+documents with the same words, only one is in the postings. The others are copies of it; one that has just become a copy
+is `withdrawn` until the postings no longer contain it.
 """
 
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from marchwarden.core.blocks import Block, decode_blocks, encode_blocks
 from marchwarden.core.notebook import Mark
-from marchwarden.core.passages import Layout
 from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted
-from marchwarden.researchers.files.models import IndexBatch, IndexDamaged, IndexedFile, IndexEntry, SkippedFile
+from marchwarden.researchers.files.models import IndexBatch, IndexDamaged, IndexEntry, SkipKind, SkippedFile
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -28,6 +30,10 @@ CREATE TABLE IF NOT EXISTS documents (
     stamp TEXT NOT NULL,
     content_hash TEXT NOT NULL,
     skipped TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    container TEXT NOT NULL,
+    text_key TEXT NOT NULL,
+    copy_of TEXT NOT NULL DEFAULT '',
     passages INTEGER NOT NULL DEFAULT 0,
     terms INTEGER NOT NULL DEFAULT 0,
     title TEXT NOT NULL,
@@ -43,21 +49,21 @@ CREATE TABLE IF NOT EXISTS documents (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS one_a_path ON documents (path) WHERE state != 'doomed';
 CREATE INDEX IF NOT EXISTS unsettled ON documents (state) WHERE state != 'live';
-CREATE INDEX IF NOT EXISTS left_out ON documents (path) WHERE skipped != '' AND state = 'live';
+CREATE INDEX IF NOT EXISTS left_out ON documents (kind, path) WHERE skipped != '' AND state = 'live';
+CREATE INDEX IF NOT EXISTS files ON documents (path, stamp) WHERE state != 'doomed' AND container = '';
+CREATE INDEX IF NOT EXISTS lengths ON documents (terms) WHERE state = 'live';
+CREATE INDEX IF NOT EXISTS members ON documents (container) WHERE container != '';
+CREATE INDEX IF NOT EXISTS copies ON documents (text_key, copy_of, media_type, container, path)
+    WHERE state != 'doomed' AND text_key != '';
 """
+_SELECT_STORED: Final = (
+    "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks, blocks, site FROM documents"
+)
+_SETTLED: Final = 1
+_UNSETTLED: Final = 2
+"""Values of `user_version`: whether the originals are chosen for all documents."""
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
 _WAIT_SECONDS: Final = 5.0
-
-
-@dataclass(frozen=True)
-class PendingDocument:
-    """A document that the postings may not contain yet."""
-
-    id: int
-    title: str
-    layout: Layout
-    blocks: tuple[Block, ...] = field(repr=False)
-    text: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -110,35 +116,90 @@ class IndexStore:
             self._database.backup(copied._database, progress=_stop_if_locked)
             with copied._database as database:
                 database.execute("DELETE FROM documents WHERE state = 'doomed'")
-                database.execute("UPDATE documents SET state = 'pending' WHERE skipped = ''")
+                database.execute("UPDATE documents SET state = 'live' WHERE state = 'withdrawn'")
+                database.execute("UPDATE documents SET state = 'pending' WHERE skipped = '' AND copy_of = ''")
         return copied
 
-    def known_files(self) -> dict[str, IndexedFile]:
-        rows = self._query("SELECT path, id, stamp, content_hash FROM documents WHERE state != 'doomed'")
-        return {row[0]: IndexedFile(*row[1:]) for row in rows}
+    def stamps(self) -> dict[str, str]:
+        """Return the stamps of all files by path, without the documents inside them."""
+        return dict(self._rows("SELECT path, stamp FROM documents WHERE state != 'doomed' AND container = ''"))
+
+    def content_hash(self, path: str) -> str:
+        rows = self._query("SELECT content_hash FROM documents WHERE path = ? AND state != 'doomed'", (path,))
+        return next((row[0] for row in rows), "")
 
     def record(self, batch: IndexBatch) -> None:
         """Save a batch. Until `mark_indexed`, new documents are pending and obsolete ones doomed."""
         with _translate_errors(), self._database as database:
+            paths = [(path,) for path in batch.obsolete]
+            for column in ("path", "container"):
+                database.executemany(
+                    f"UPDATE documents SET state = 'doomed' WHERE {column} = ? AND state != 'doomed'",  # noqa: S608
+                    paths,
+                )
             database.executemany(
-                "UPDATE documents SET state = 'doomed' WHERE id = ?", [(id_,) for id_ in batch.obsolete]
+                "UPDATE documents SET stamp = ? WHERE path = ? AND state != 'doomed'",
+                [(stamp, path) for path, stamp in batch.unchanged],
             )
-            database.executemany(
-                "UPDATE documents SET stamp = ? WHERE id = ?", [(new, id_) for id_, new in batch.unchanged]
-            )
-            database.executemany(
-                "INSERT INTO documents (path, state, stamp, content_hash, skipped, title, author, site, published, "
-                "media_type, layout, lines, marks, blocks, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                map(_to_row, batch.entries),
-            )
+            for entry in batch.entries:
+                copy_of = self._original_of(entry.text_key)
+                database.execute(
+                    "INSERT INTO documents (path, state, stamp, content_hash, skipped, kind, container, text_key, "
+                    "copy_of, title, author, site, published, media_type, layout, lines, marks, blocks, text) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    _to_row(entry, copy_of),
+                )
+            database.execute(f"PRAGMA user_version = {_UNSETTLED}")
 
-    def pending(self) -> Iterator[PendingDocument]:
-        yield from (
-            PendingDocument(id_, title, layout, _decode_blocks(blocks), text)
-            for id_, title, layout, blocks, text in self._query(
-                "SELECT id, title, layout, blocks, text FROM documents WHERE state = 'pending'"
-            )
+    def settle_copies(self) -> bool:
+        """Choose which of the documents with the same words is the original. Returns whether any choice changed.
+
+        The choice does not depend on the order in which they were read: a web page first, then a file that is not
+        inside another, then the first path.
+        """
+        if next(self._rows("PRAGMA user_version"))[0] != _UNSETTLED:
+            return False
+        changes: list[tuple[str, str, int]] = []
+        original_key = original = ""
+        for key, path, id_, copy_of in self._copies():
+            is_original, original = key != original_key, path if key != original_key else original
+            original_key = key
+            if is_original and copy_of:
+                changes.append(("pending", "", id_))
+            elif not is_original and copy_of != original:
+                changes.append(("live" if copy_of else "withdrawn", original, id_))
+        with _translate_errors(), self._database as database:
+            database.executemany("UPDATE documents SET state = ?, copy_of = ? WHERE id = ?", changes)
+            database.execute(f"PRAGMA user_version = {_SETTLED}")
+        return bool(changes)
+
+    def _copies(self) -> Iterator[tuple[str, str, int, str]]:
+        """Return all documents whose words other documents have too, or had, the preferred one of each kind first."""
+        return self._rows(
+            "SELECT text_key, path, id, copy_of FROM documents WHERE state != 'doomed' AND text_key IN ("
+            "SELECT text_key FROM documents WHERE state != 'doomed' AND text_key != '' "
+            "GROUP BY text_key HAVING count(*) > 1 OR max(copy_of) != '') AND text_key != '' "
+            "ORDER BY text_key, media_type != 'text/html', container != '', path"
         )
+
+    def _original_of(self, text_key: str) -> str:
+        """Return the path of the document with the same words, or nothing."""
+        rows = self._query(
+            "SELECT path FROM documents WHERE state != 'doomed' AND text_key = ? AND text_key != '' AND copy_of = ''",
+            (text_key,),
+        )
+        return next((row[0] for row in rows), "")
+
+    def pending(self) -> list[tuple[int, str]]:
+        """Return the ids and paths of the documents that the postings may not contain yet."""
+        return [*self._rows("SELECT id, path FROM documents WHERE state = 'pending' ORDER BY id")]
+
+    def load(self, id_: int) -> Extracted:
+        """Return the text of a document."""
+        return _from_row(next(self._query(f"{_SELECT_STORED} WHERE id = ?", (id_,)))).extracted
+
+    def withdrawn_ids(self) -> list[int]:
+        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'withdrawn'")]
 
     def doomed_ids(self) -> list[int]:
         return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'doomed'")]
@@ -153,15 +214,40 @@ class IndexStore:
             database.executemany("DELETE FROM documents WHERE id = ?", [(id_,) for id_ in doomed_ids])
 
     def document_count(self) -> int:
-        return int(next(self._query("SELECT count(*) FROM documents WHERE state = 'live' AND skipped = ''"))[0])
+        where = "state = 'live' AND skipped = '' AND copy_of = ''"
+        return int(next(self._query(f"SELECT count(*) FROM documents WHERE {where}"))[0])  # noqa: S608 - a constant
 
     def word_count(self) -> int:
         """Return the number of terms in all live documents."""
         return int(next(self._query("SELECT coalesce(sum(terms), 0) FROM documents WHERE state = 'live'"))[0])
 
-    def skipped(self) -> list[SkippedFile]:
-        rows = self._query("SELECT path, skipped FROM documents WHERE skipped != '' AND state = 'live' ORDER BY path")
-        return [SkippedFile(*row) for row in rows]
+    def skip_counts(self) -> Counter[SkipKind]:
+        """Return how many files are skipped, by kind."""
+        counts = Counter(
+            {
+                SkipKind(kind): count
+                for kind, count in self._rows(
+                    "SELECT kind, count(*) FROM documents WHERE skipped != '' AND state = 'live' GROUP BY kind"
+                )
+            }
+        )
+        copies = next(self._rows("SELECT count(*) FROM documents WHERE copy_of != '' AND state != 'doomed'"))[0]
+        return counts + Counter({SkipKind.DUPLICATE: int(copies)})
+
+    def skipped(self, kinds: Iterable[SkipKind] = tuple(SkipKind)) -> list[SkippedFile]:
+        """Return the skipped files of these kinds."""
+        found = [
+            SkippedFile(path, reason, SkipKind(kind))
+            for kind in kinds
+            for path, reason in self._rows(
+                "SELECT path, skipped FROM documents WHERE skipped != '' AND state = 'live' AND kind = ? ORDER BY path",
+                (kind.value,),
+            )
+        ]
+        if SkipKind.DUPLICATE in kinds:
+            copies = self._rows("SELECT path, copy_of FROM documents WHERE copy_of != '' AND state != 'doomed'")
+            found += [SkippedFile(path, f"the same text as {other}", SkipKind.DUPLICATE) for path, other in copies]
+        return found
 
     def summaries(self, ids: Sequence[int]) -> Mapping[int, DocumentSummary]:
         placeholders = ", ".join("?" * len(ids))
@@ -170,14 +256,13 @@ class IndexStore:
         return {row[0]: DocumentSummary(row[1], row[2], _parse_date(row[3])) for row in rows}
 
     def find(self, path: str) -> StoredDocument | None:
-        rows = self._query(
-            "SELECT content_hash, text, title, author, published, media_type, layout, lines, marks, blocks, site"
-            " FROM documents"
-            " WHERE path = ? AND state != 'doomed' AND skipped = ''",
-            (path,),
-        )
+        rows = self._query(f"{_SELECT_STORED} WHERE path = ? AND state != 'doomed' AND skipped = ''", (path,))
         row = next(rows, None)
         return None if row is None else _from_row(row)
+
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        """Yield rows as tuples whose types the statement determines."""
+        return self._query(statement, values)
 
     def _query(self, statement: str, values: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
         with _translate_errors():
@@ -196,14 +281,18 @@ def _stop_if_locked(status: int, _remaining: int, _total: int) -> None:
         raise StorageError("another process has locked the index")
 
 
-def _to_row(entry: IndexEntry) -> tuple[object, ...]:
+def _to_row(entry: IndexEntry, copy_of: str) -> tuple[object, ...]:
     found = entry.extracted or Extracted(text="")
     return (
         entry.path,
-        "live" if entry.skipped else "pending",
+        "live" if entry.skipped or copy_of else "pending",
         entry.stamp,
         entry.content_hash,
         entry.skipped,
+        entry.kind.value,
+        entry.container,
+        entry.text_key,
+        copy_of,
         found.title,
         found.author,
         found.site,

@@ -1,25 +1,28 @@
 """FilesSource: search and fetch documents in local folders. Does not know the mind, the budget or the trace."""
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 import anyio
-from anyio import from_thread, to_thread
+from anyio import to_thread
 
 from marchwarden.contract import GapCategory
 from marchwarden.core.digest import digest
 from marchwarden.core.notebook import Document, Hit, Query
 from marchwarden.errors import InvalidInput, SourceError, StorageError
 from marchwarden.extraction import Extracted, Extractor
-from marchwarden.protocols import StatusCallback
+from marchwarden.protocols import LeftOut, StatusCallback
 from marchwarden.researchers.files.bm25 import Bm25Scorer, merge_statistics
 from marchwarden.researchers.files.index import FolderIndex
-from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamaged, IndexSettings, Match
-from marchwarden.researchers.files.scan import is_inside, read
+from marchwarden.researchers.files.members import read_member
+from marchwarden.researchers.files.models import Folder, IndexDamaged, IndexSettings, Match, SkipKind
+from marchwarden.researchers.files.progress import ProgressReporter
+from marchwarden.researchers.files.scan import find_container, is_inside, read
+from marchwarden.researchers.files.skipped import PROBLEMS, list_by_reason, summarize, warn_of
 from marchwarden.researchers.files.spec import READABLE
 from marchwarden.text.sanitize import one_line, pluralize
 
@@ -30,8 +33,6 @@ QUICK_SCAN_SECONDS: Final = 0.1
 """Scans up to this long count as quick. After longer ones, the pause grows in proportion."""
 MAX_RESCAN_FACTOR: Final = 30.0
 """Upper limit for that growth."""
-PROGRESS_SECONDS: Final = 1.0
-_MAX_NAMES_SHOWN: Final = 3
 _DEFAULTS: Final = IndexSettings()
 
 
@@ -43,6 +44,8 @@ class FilesSource:
         folders: Sequence[str | Path | Folder],
         *,
         index_dir: Path,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         settings: IndexSettings = _DEFAULTS,
         rescan_seconds: float = RESCAN_SECONDS,
         extractor: Extractor | None = None,
@@ -51,8 +54,9 @@ class FilesSource:
         if not folders:
             raise InvalidInput("no folder to search: give at least one")
         given = [folder if isinstance(folder, Folder) else Folder.at(folder) for folder in folders]
-        unique = {folder.absolute: folder for folder in given}
-        self._extractor = extractor or Extractor()
+        unique = {folder.absolute: folder.filtered(include, exclude) for folder in given}
+        self._filters = {"include": [*include], "exclude": [*exclude]}
+        self._extractor = extractor or Extractor(workers=settings.threads)
         self._settings = settings
         directory = index_dir.absolute()
         self._indexes = [FolderIndex(folder, directory, self._extractor, settings) for folder in unique.values()]
@@ -61,6 +65,7 @@ class FilesSource:
         self._sync_lock = anyio.Lock()
         self._next_scan: float | None = None
         self._notices: Sequence[str] = ()
+        self._left_out = LeftOut()
 
     @property
     def name(self) -> str:
@@ -68,13 +73,16 @@ class FilesSource:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        return {"folders": [asdict(index.folder.record) for index in self._indexes]}
+        filters = {name: patterns for name, patterns in self._filters.items() if patterns}
+        return {"folders": [asdict(index.folder.record) for index in self._indexes], **filters}
 
     async def ready(self, report: StatusCallback) -> None:
         """Update the index, which takes a while the first time. Raises `InvalidInput` if no document is readable."""
         await self._sync(report)
         if not any(index.has_words for index in self._indexes):
             raise InvalidInput(await to_thread.run_sync(self._describe_nothing_readable))
+        if self._left_out.summary:
+            await report(self._left_out.summary)
 
     def guide(self) -> str:
         return ""
@@ -96,15 +104,20 @@ class FilesSource:
         return await to_thread.run_sync(self._fetch, hit)
 
     def notices(self) -> Sequence[str]:
-        """Return the skipped files, one line per reason, as of the last scan.
+        """Return problems with the index that affect what it finds.
 
         Does not access the index: a thread that holds it may be waiting for the event loop.
         """
         return self._notices
 
+    def left_out(self) -> LeftOut:
+        """Return what was skipped, as of the last scan."""
+        return self._left_out
+
     def warnings(self) -> Sequence[str]:
-        """Return problems with the index that did not affect what it finds."""
-        return [*dict.fromkeys(one_line(each) for index in self._indexes for each in index.warnings())]
+        """Return problems with the index that did not affect what it finds, and the files that could not be read."""
+        warnings = [one_line(each) for index in self._indexes for each in index.warnings()]
+        return [*dict.fromkeys(warnings), *([self._left_out.warning] if self._left_out.warning else [])]
 
     def close(self) -> None:
         """Release files and processes. They are opened again if the source is used afterwards."""
@@ -117,35 +130,39 @@ class FilesSource:
         async with self._sync_lock:
             started = self._clock()
             if force or self._next_scan is None or started >= self._next_scan:
-                await to_thread.run_sync(self._sync_all, _ProgressReporter(report, self._clock, started).checkpoint)
+                await to_thread.run_sync(self._sync_all, ProgressReporter(report, self._clock, started))
                 ended = self._clock()
                 self._next_scan = ended + self._rescan_seconds * rescan_factor(ended - started)
 
-    def _sync_all(self, checkpoint: Checkpoint) -> None:
+    def _sync_all(self, reporter: ProgressReporter) -> None:
         try:
             for index in self._indexes:
-                index.sync(checkpoint)
+                index.sync(reporter.checkpoint, reporter.progress)
         except (StorageError, OSError) as error:
             raise SourceError(f"the files cannot be indexed: {error}") from error
         finally:
             self._extractor.close()
-            self._notices = self._collect_notices()
+            self._collect_skipped()
 
-    def _collect_notices(self) -> Sequence[str]:
-        reasons: dict[str, list[str]] = defaultdict(list)
+    def _collect_skipped(self) -> None:
+        counts: Counter[SkipKind] = Counter()
         problems: dict[str, None] = {}
+        unread: list[tuple[str, str]] = []
         for index in self._indexes:
             try:
-                for skipped in index.skipped():
-                    reasons[skipped.reason].append(index.folder.locator(skipped.path))
+                counts += index.skip_counts()
+                unread += _locators(index, PROBLEMS)
             except IndexDamaged as error:
-                problems[str(error)] = None
-        return [*(_notice(reason, names) for reason, names in sorted(reasons.items())), *map(one_line, problems)]
+                problems[one_line(str(error))] = None
+        self._notices = [*problems]
+        self._left_out = LeftOut(summarize(counts), tuple(list_by_reason(unread)), warn_of(unread))
 
     def _describe_nothing_readable(self) -> str:
         places = ", ".join(one_line(index.folder.given) for index in self._indexes)
         without_text = sum(index.document_count for index in self._indexes)
-        found = [*self._notices, *([f"{pluralize(without_text, 'file')} without words"] if without_text else [])]
+        skipped = list_by_reason([each for index in self._indexes for each in _locators(index, tuple(SkipKind))])
+        blank = [f"{pluralize(without_text, 'file')} without words"] if without_text else []
+        found = [*self._notices, *skipped, *blank]
         reason = "; ".join(found) or "no files (hidden files are ignored)"
         return f"nothing readable in {places}: {reason}; readable files are {READABLE}"
 
@@ -173,13 +190,18 @@ class FilesSource:
         raise SourceError(f"{one_line(hit.locator)}: not in the given folders", GapCategory.SOURCE_NOT_FOUND)
 
     def _read(self, index: FolderIndex, relative: str, locator: str) -> Document:
-        if not is_inside(index.folder, relative):
+        container = find_container(index.folder, relative)
+        if not is_inside(index.folder, container):
             raise SourceError(f"{one_line(locator)}: is a symbolic link or inside one")
         try:
-            content = read(index.folder, relative, self._settings.max_file_bytes)
+            content = read(index.folder, container, self._settings.max_file_bytes)
+            if container != relative:
+                content = read_member(self._extractor, content, container, relative)
             extracted = self._extract(index, relative, content)
         except SourceError as error:
             raise SourceError(f"{one_line(locator)}: {error.detail}", error.category) from error
+        finally:
+            self._extractor.close()
         return extracted.to_document(self.name, locator, content)
 
     def _extract(self, index: FolderIndex, relative: str, content: bytes) -> Extracted:
@@ -187,12 +209,12 @@ class FilesSource:
             stored = index.find_text(relative, digest(content))
         except IndexDamaged:
             stored = None
-        if stored is not None:
-            return stored
-        try:
-            return self._extractor.extract(content, relative)
-        finally:
-            self._extractor.close()
+        return stored if stored is not None else self._extractor.extract(content, relative)
+
+
+def _locators(index: FolderIndex, kinds: Collection[SkipKind]) -> list[tuple[str, str]]:
+    """Return the locators of the skipped files of these kinds, with the reasons."""
+    return [(index.folder.locator(each.path), each.reason) for each in index.skipped(kinds)]
 
 
 def rescan_factor(scan_seconds: float) -> float:
@@ -202,26 +224,3 @@ def rescan_factor(scan_seconds: float) -> float:
 
 async def _ignore_progress(_message: str) -> None:
     """Discard the progress of a sync during a search."""
-
-
-@dataclass
-class _ProgressReporter:
-    """Reports the progress of a sync about once a second. Every checkpoint allows cancellation."""
-
-    report: StatusCallback
-    clock: Callable[[], float]
-    last: float
-    steps: int = 0
-
-    def checkpoint(self) -> None:
-        from_thread.check_cancelled()
-        self.steps += 1
-        if self.clock() - self.last >= PROGRESS_SECONDS:
-            self.last = self.clock()
-            from_thread.run(self.report, f"indexing, {self.steps:,} steps done")
-
-
-def _notice(reason: str, names: list[str]) -> str:
-    shown = ", ".join(one_line(name) for name in sorted(names)[:_MAX_NAMES_SHOWN])
-    more = ", ..." if len(names) > _MAX_NAMES_SHOWN else ""
-    return f"{pluralize(len(names), 'file')} skipped: {one_line(reason)} ({shown}{more})"
