@@ -6,7 +6,7 @@ import pytest
 
 from marchwarden.extraction import extract
 from tests.extraction import structured_samples as samples
-from tests.extraction.reading import lines, located, read_lines
+from tests.extraction.block_lines import lines, located, read_lines
 
 
 def test_records_have_a_name_and_readable_fields() -> None:
@@ -32,6 +32,12 @@ def test_records_under_a_key_follow_the_other_fields() -> None:
         "heading: Dorn",
         "item: id: Dorn",
     ]
+
+
+def test_lists_of_lists_are_one_value() -> None:
+    assert read_lines(b'[{"id": "x", "route": [[1, 2], [3, 4]]}]', "a.json")[1] == (
+        "item: id: x; route: [1, 2], [3, 4]"
+    )
 
 
 @pytest.mark.parametrize("name", ["ferries.jsonl", "ferries.ndjson", "ferries.json", "ferries"])
@@ -244,6 +250,7 @@ def test_latex_is_read_without_its_commands() -> None:
         "code: ferry --sail \\section{x}",
     ]
     assert (extracted.title, extracted.author) == ("The Ferry of Holm", "Ada Byron, Bob Müller")
+    assert located(extracted, "was built") == "L8"
     assert located(extracted, "at noon") == "L12"
 
 
