@@ -130,6 +130,15 @@ def test_records_with_more_fields_than_a_message_stay_records() -> None:
     assert "rating: 5; product: Ferry" in read_lines(json.dumps([review, review]).encode(), "reviews.json")[1]
 
 
+def test_titles_and_other_fields_of_messages_are_kept() -> None:
+    post = {"author": "Ada", "date": "2023-06-02", "title": "Timetable", "content": "It sails.", "mood": "glad"}
+    assert read_lines(json.dumps([post, post]).encode(), "posts.json")[:3] == [
+        "heading: Timetable",
+        "paragraph: Ada (2023-06-02): It sails.",
+        "item: mood: glad",
+    ]
+
+
 def test_chats_in_plain_text_are_messages() -> None:
     whatsapp = extract(samples.WHATSAPP, "WhatsApp Chat.txt")
     assert lines(whatsapp) == [
