@@ -7,7 +7,7 @@ import pytest
 
 from marchwarden.extraction import Unreadable, extract
 from tests.extraction import structured_samples as samples
-from tests.extraction.reading import lines, located, read_lines
+from tests.extraction.block_lines import lines, located, read_lines
 
 
 def raw(headers: str, body: bytes) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from marchwarden.extraction import extract
 from tests.extraction import structured_samples as samples
-from tests.extraction.reading import lines, located, read_lines
+from tests.extraction.block_lines import lines, located, read_lines
 
 
 def test_records_have_a_name_and_readable_fields() -> None:
@@ -32,6 +32,12 @@ def test_records_under_a_key_follow_the_other_fields() -> None:
         "heading: Dorn",
         "item: id: Dorn",
     ]
+
+
+def test_lists_of_lists_are_one_value() -> None:
+    assert read_lines(b'[{"id": "x", "route": [[1, 2], [3, 4]]}]', "a.json")[1] == (
+        "item: id: x; route: [1, 2], [3, 4]"
+    )
 
 
 @pytest.mark.parametrize("name", ["ferries.jsonl", "ferries.ndjson", "ferries.json", "ferries"])
@@ -122,6 +128,15 @@ def test_posts_of_a_bulk_export_are_messages() -> None:
 def test_records_with_more_fields_than_a_message_stay_records() -> None:
     review = {"user": "Ada", "date": "2023-06-02", "text": "Good.", "rating": 5, "product": "Ferry", "country": "Holm"}
     assert "rating: 5; product: Ferry" in read_lines(json.dumps([review, review]).encode(), "reviews.json")[1]
+
+
+def test_titles_and_other_fields_of_messages_are_kept() -> None:
+    post = {"author": "Ada", "date": "2023-06-02", "title": "Timetable", "content": "It sails.", "mood": "glad"}
+    assert read_lines(json.dumps([post, post]).encode(), "posts.json")[:3] == [
+        "heading: Timetable",
+        "paragraph: Ada (2023-06-02): It sails.",
+        "item: mood: glad",
+    ]
 
 
 def test_chats_in_plain_text_are_messages() -> None:
@@ -244,6 +259,7 @@ def test_latex_is_read_without_its_commands() -> None:
         "code: ferry --sail \\section{x}",
     ]
     assert (extracted.title, extracted.author) == ("The Ferry of Holm", "Ada Byron, Bob Müller")
+    assert located(extracted, "was built") == "L8"
     assert located(extracted, "at noon") == "L12"
 
 

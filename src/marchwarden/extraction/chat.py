@@ -12,6 +12,7 @@ from typing import Final
 from marchwarden.core.plain_blocks import is_underline
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted
+from marchwarden.extraction.facts import add_facts
 from marchwarden.extraction.mail_text import join_lines
 from marchwarden.text.sanitize import printable, quotable_line
 
@@ -42,7 +43,7 @@ _CHAT_NAME_KEYS: Final = ("channel", "name", "title", "topic")
 _TECHNICAL: Final = re.compile(
     r"(?:is|has|reply|parent|root|edit|file|thumbnail|hash|bot|display|pending|media|mime|actor|from|user|channel).*"
     r"|.*(?:id|ids|ts|_at|url|count|type|time|date|timestamp|utc|unixtime)"
-    r"|team|room|etag|importance|locale|width|height|photo|duration.*|pinned|props|upload|metadata|role|via|subject"
+    r"|team|room|etag|importance|locale|width|height|photo|duration.*|pinned|props|upload|metadata|role|via|subject|title|source.*"
 )
 _EPOCH: Final = re.compile(r"(\d{10})(?:\.\d+|\d{3}|\d{6})?")
 _ISO_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)? ?(Z|[+-]\d\d:?\d\d)?")
@@ -60,6 +61,7 @@ class ChatMessage:
     text: str
     place: str = ""
     subject: str = ""
+    others: tuple[tuple[str, str], ...] = ()
 
 
 def read(value: Json) -> Extracted | None:
@@ -95,6 +97,8 @@ def add_message(builder: DocumentBuilder, number: int, message: ChatMessage) -> 
         if not is_underline(paragraph):
             builder.paragraph(opening + paragraph)
             opening = ""
+    if not opening:
+        add_facts(builder, message.others)
 
 
 def format_time(value: str) -> str:
@@ -145,9 +149,14 @@ def _is_chat(items: Sequence[Mapping[str, Json]]) -> bool:
 def _is_message(item: Mapping[str, Json]) -> bool:
     if not (_first_text(item, _TIME_KEYS) and _author(item, {}) and any(key in item for key in _TEXT_KEYS)):
         return False
+    return len(_other_fields(item)) <= _MAX_OTHER_FIELDS
+
+
+def _other_fields(item: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The fields that a reader wants to see but that are not part of a message."""
     known = {*_AUTHOR_KEYS, *_TIME_KEYS, *_TEXT_KEYS}
-    others = [key for key, value in item.items() if key not in known and isinstance(value, str) and value]
-    return sum(not _TECHNICAL.fullmatch(key.lower()) for key in others) <= _MAX_OTHER_FIELDS
+    texts = ((key, value) for key, value in item.items() if key not in known and isinstance(value, str) and value)
+    return [(key, value) for key, value in texts if not _TECHNICAL.fullmatch(key.lower())]
 
 
 def _to_message(item: Mapping[str, Json], people: Mapping[str, str]) -> ChatMessage:
@@ -157,7 +166,8 @@ def _to_message(item: Mapping[str, Json], people: Mapping[str, str]) -> ChatMess
         time=format_time(_first_text(item, _TIME_KEYS)),
         text=_without_slack_markup(text, people),
         place=_name(item.get("channel")),
-        subject=_name(item.get("subject")),
+        subject=_name(item.get("subject")) or _name(item.get("title")),
+        others=tuple(_other_fields(item)),
     )
 
 

@@ -33,7 +33,8 @@ _EVENT: Final = re.compile(
     rf"|\\(?P<section>{'|'.join(_LEVELS)})\*?(?![A-Za-z])"
     r"|\\(?P<item>item|bibitem)(?![A-Za-z])"
     r"|\\(?P<held>caption|footnote)\*?(?![A-Za-z])"
-    r"|\\(?P<defined>(?:re|provide)?newcommand|def|newenvironment|title|author|date)\*?(?![A-Za-z])"
+    r"|\\(?P<defined>(?:re|provide)?newcommand|def|newenvironment|title|author|date|label"
+    r"|maketitle|tableofcontents|noindent|centering|(?:big|med|small)skip|(?:new|clear)page)\*?(?![A-Za-z])"
     r"|\n[ \t]*\n\s*"
 )
 _LABEL: Final = re.compile(r"\s*\[([^\[\]]{0,300})\]")

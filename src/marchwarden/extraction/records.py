@@ -4,7 +4,7 @@ Other JSON is left to the reader of plain text.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,7 +71,7 @@ def _read_records(value: Json) -> Extracted | None:
             number += 1
             builder.mark(f"record={number}")
             builder.heading(_name_of(item) or f"Record {number}", 2)
-            add_facts(builder, _flatten(item, "", frozenset(), MAX_DEPTH))
+            add_facts(builder, _flatten(item, "", (), MAX_DEPTH))
     return Extracted(text=builder.text, media_type="application/json", marks=builder.marks, blocks=builder.blocks)
 
 
@@ -85,26 +85,32 @@ def _record_lists(value: Json, key: str, depth: int) -> Iterator[_RecordList]:
             yield from _record_lists(child, f"{key}.{name}" if key else name, depth - 1)
 
 
-def _flatten(value: Json, path: str, written: frozenset[int] | set[int], depth: int) -> Iterator[tuple[str, str]]:
-    """Yield each value with its path, such as `address.city`. Short lists are one line."""
+def _flatten(value: Json, path: str, written: Collection[int], depth: int) -> Iterator[tuple[str, str]]:
+    """Yield each value with its path, such as `address.city`. `written`: ids of the lists that are records."""
+    if id(value) in written or value is None:
+        return
     if isinstance(value, dict) and depth:
         for key, child in value.items():
             yield from _flatten(child, f"{path}.{key}" if path else key, written, depth - 1)
-    elif isinstance(value, list) and depth and id(value) not in written:
-        if any(isinstance(each, dict | list) for each in value):
-            for at, child in enumerate(value, 1):
-                yield from _flatten(child, f"{path}[{at}]", written, depth - 1)
-        else:
-            yield path, ", ".join(_scalar(each) for each in value if each is not None)
-    elif isinstance(value, list | dict):
-        if id(value) not in written:
-            yield path, json.dumps(value, ensure_ascii=False)
-    elif value is not None and value != "":
-        yield path, _scalar(value)
+    elif isinstance(value, list) and depth and any(isinstance(each, dict) for each in value):
+        for at, child in enumerate(value, 1):
+            yield from _flatten(child, f"{path}[{at}]", written, depth - 1)
+    elif isinstance(value, list):
+        yield path, ", ".join(_inline(each) for each in value if each is not None)
+    else:
+        yield path, _inline(value)
 
 
-def _scalar(value: Json) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+def _inline(value: Json) -> str:
+    """Write a value on one line, without the quotation marks of JSON."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return f"[{', '.join(_inline(each) for each in value)}]"
+        case dict():
+            return f"{{{', '.join(f'{key}: {_inline(each)}' for key, each in value.items())}}}"
+    return str(value)
 
 
 def _name_of(item: Mapping[str, Json]) -> str:
