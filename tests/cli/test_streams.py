@@ -138,3 +138,13 @@ def test_results_must_go_to_a_regular_file(run, folder, tmp_path, place):
     done = run("batch", "questions.jsonl", "--files", "library", "-o", place)
     assert done.returncode == 2
     assert done.stderr == f"marchwarden: {place} is not a regular file; choose a file for the results\n"
+
+
+def test_syntax_warnings_of_libraries_are_not_for_users(tmp_path, environment):
+    """They appear when Python compiles a library on its first import."""
+    (tmp_path / "careless.py").write_text("assert 1 is 1\n")
+    start = "import sys; from marchwarden.cli import main; main.main = lambda: __import__('careless'); main.program()"
+    for options, expected in (((), ""), (("-W", "always"), "SyntaxWarning")):
+        command = [sys.executable, "-B", *options, "-c", start]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert expected in done.stderr and bool(done.stderr) == bool(expected)

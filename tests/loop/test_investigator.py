@@ -111,6 +111,17 @@ async def test_an_unexpected_error_of_a_mind_is_replaced_by_the_fallback(tmp_pat
     assert (result.cost_metadata.model_id, result.cost_metadata.requested_model_id) == ("extractive-v2", mind.model_id)
 
 
+async def test_the_fallback_reads_for_free_after_a_mind_that_lost_the_whole_budget(tmp_path):
+    lost = MindError("the connection was lost", 1_000_000)
+    mind = ScriptedMind(lost, (lost,), lost)
+    result = await an_investigator(tmp_path, mind=mind).research(
+        QUESTION, constraints=ResearchConstraints(token_budget=1_000)
+    )
+    assert "1931" in result.answer
+    assert result.cost_metadata.tokens_used <= 1_000
+    assert result.cost_metadata.model_id == "extractive-v2"
+
+
 async def test_after_a_permanent_error_a_mind_is_not_called_again_also_after_resuming(tmp_path):
     mind = ScriptedMind(MindError("the provider rejected the API key (401)", permanent=True))
     investigator = an_investigator(tmp_path, mind=mind)

@@ -116,6 +116,8 @@ def _bodies() -> Mapping[str, ModelFault]:
 
 def _with_unknown_block(reply: Reply) -> Reply:
     """Put a block that no client knows in front of the answer, and one without a text behind it. Add unknown fields."""
+    if JSON not in reply.headers:
+        return reply
     body: dict[str, object] = json.loads(reply.content)
     # Anthropic, OpenAI, Google.
     if isinstance(blocks := body.get("content"), list):

@@ -8,6 +8,7 @@ import atexit
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -124,6 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def program() -> None:
     """Run `main` and exit the process (entry point of the console script)."""
     set_up_streams()
+    if not sys.warnoptions:
+        # It concerns the authors of a library, and appears when the library is imported for the first time.
+        warnings.filterwarnings("ignore", category=SyntaxWarning)
     try:
         main()
     except SystemExit as exit_:

@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -86,10 +86,14 @@ def _build_application(server: McpServer, hosts: Sequence[str]) -> ASGIApp:
 
     async def only_json(scope: Scope, receive: Receive, send: Send) -> None:
         """Reject other content types. The SDK accepts those that only begin like JSON, such as application/jsonx."""
-        if scope["type"] == "http" and scope["method"] == "POST" and _media_type(scope) != JSON:
-            await PlainTextResponse(f"the content type must be {JSON}\n", 415)(scope, receive, send)
-        else:
-            await application(scope, receive, send)
+        if scope["type"] == "http" and scope["method"] == "POST":
+            if _media_type(scope) != JSON:
+                await PlainTextResponse(f"the content type must be {JSON}\n", 415)(scope, receive, send)
+                return
+            # The SDK knows it in lower case only.
+            scope = {**scope, "headers": [*scope["headers"]]}
+            MutableHeaders(scope=scope)["content-type"] = JSON
+        await application(scope, receive, send)
 
     return only_json
 
