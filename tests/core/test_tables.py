@@ -153,6 +153,12 @@ def test_bars_in_a_paragraph_are_no_table():
     assert rows_of_blocks((P, "| Pots | 2019 |"), (P, "| Dorn | 31 |")) == []
 
 
+def test_notes_above_the_first_row_explain_columns():
+    blocks = [Block(H, 0, 9), Block(N, 10, 19), Block(R, 20, 29), Block(N, 30, 39)]
+    tables = Tables(" " * 40, "prose", blocks)
+    assert [tables.is_column_note(at) for at in (5, 10, 15, 20, 30)] == [False, True, True, False, False]
+
+
 def test_first_part_of_a_long_row_is_the_row():
     row = f"| Dorn | {'x ' * 400} | 31 |"
     text = f"| town | remark | pots |\n{row}\n"

@@ -85,6 +85,26 @@ async def test_row_is_cited_with_its_header(tmp_path: Path) -> None:
     assert cited["All!A1"] == "| Ferry | Passengers in 2018 | Passengers in 2019 | Skipper |"
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What was the turnover of employees in Q2?", "Q2, Turnover: 9%"),
+        ("What does the turnover of employees mean?", "Turnover: The share of all employees who left in the quarter."),
+    ],
+)
+async def test_notes_about_columns_answer_only_questions_about_columns(
+    tmp_path: Path, question: str, said: str
+) -> None:
+    explained = ["The quarter of the year reported here.", "The share of all employees who left in the quarter."]
+    folder = tmp_path / "office"
+    folder.mkdir()
+    rows = rows_of(["Quarter", "Turnover"], explained, ["Q1", "12%"], ["Q2", "9%"])
+    (folder / "staff.xlsx").write_bytes(workbook({"Staff": rows}))
+    researcher = FilesResearcher(folder, trace_dir=tmp_path / "traces", index_dir=tmp_path / "index")
+    result = await researcher.research(question)
+    assert result.answer.startswith(said)
+
+
 async def test_skipped_files_have_a_reason(tmp_path: Path) -> None:
     folder = tmp_path / "office"
     fill(folder)
