@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marchwarden.core.blocks import Block, BlockKind
 from marchwarden.core.passages import split
 from marchwarden.core.sentences import LONGEST_SENTENCE
 from marchwarden.text.sanitize import REMOVAL_MARK
@@ -118,3 +119,18 @@ def test_sentence_continues_in_lower_case_or_brackets(text, sentences):
 def test_joined_sentences_stay_within_the_length_limit():
     text = "What a day! " + "and so on it went! " * 60
     assert all(text[each.start : each.end].endswith("!") for passage in split(text) for each in passage.sentences)
+
+
+def test_passages_within_a_table_have_its_header_in_their_path():
+    lines = [(BlockKind.HEADING, "Fleet"), (BlockKind.TABLE_HEADER, "| ferry | cars |")]
+    lines += [(BlockKind.ROW, f"| the ferry number {at} | {at} |") for at in range(60)]
+    lines.append((BlockKind.PARAGRAPH, "The harbour is deep."))
+    text, blocks = "", []
+    for kind, line in lines:
+        blocks.append(Block(kind, len(text), len(text) + len(line), int(kind is BlockKind.HEADING)))
+        text += f"{line}\n"
+    first, second, *_, last = split(text, "prose", blocks)
+    assert first.path == ("Fleet",)
+    assert second.path == ("Fleet", "| ferry | cars |")
+    assert "harbour" in text[last.start : last.end]
+    assert "harbour" not in text[second.start : second.end]

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.core.blocks import Block, BlockKind
 from marchwarden.core.cells import join_cells
 from marchwarden.core.passages import Layout, split
 from marchwarden.core.tables import Tables
@@ -116,6 +117,58 @@ def test_code_is_not_a_table():
 
 def test_join_cells_keeps_numbers_apart():
     assert join_cells('Pots,31,204,"1,204"') == "Pots | 31 | 204 | 1,204"
+
+
+H, R, P, N = BlockKind.TABLE_HEADER, BlockKind.ROW, BlockKind.PARAGRAPH, BlockKind.NOTE
+
+
+def rows_of_blocks(*lines: tuple[BlockKind, str]) -> list[str]:
+    """The rows of a document whose blocks are these lines."""
+    text, blocks = "", []
+    for kind, line in lines:
+        blocks.append(Block(kind, len(text), len(text) + len(line)))
+        text += f"{line}\n"
+    tables = Tables(text, "prose", blocks)
+    return [row.text for block in blocks if (row := tables.row(block.start, block.end))]
+
+
+def test_blocks_tell_which_lines_are_headers_and_rows():
+    """A known header may have numbers, and need not look different from the rows."""
+    lines = [(H, "| Dorn | 12 |"), (R, "| Wend | 31 |"), (N, "a note"), (R, "| Holm | 29 |")]
+    assert rows_of_blocks(*lines) == ["Wend, 12: 31", "Holm, 12: 29"]
+
+
+def test_header_block_applies_until_the_next_header_or_the_end_of_the_table():
+    first = [(H, "| town | pots |"), (H, "|  | large |"), (R, "| Wend | 31 |")]
+    second = [(H, "| pier | depth |"), (R, "| north | 4 |"), (P, "Text."), (R, "| Alder | 900 |")]
+    assert rows_of_blocks(*first, *second) == ["Wend, pots large: 31", "north, depth: 4"]
+
+
+def test_header_of_row_blocks_without_one_is_guessed():
+    assert rows_of_blocks((R, "| Pots | 2019 |"), (R, "| Dorn | 31 |")) == ["Dorn, 2019: 31"]
+    assert rows_of_blocks((R, "| Dorn | Wend |")) == []
+
+
+def test_bars_in_a_paragraph_are_no_table():
+    assert rows_of_blocks((P, "| Pots | 2019 |"), (P, "| Dorn | 31 |")) == []
+
+
+def test_notes_above_the_first_row_explain_columns():
+    blocks = [Block(H, 0, 9), Block(N, 10, 19), Block(R, 20, 29), Block(N, 30, 39)]
+    tables = Tables(" " * 40, "prose", blocks)
+    assert [tables.is_column_note(at) for at in (5, 10, 15, 20, 30)] == [False, True, True, False, False]
+
+
+def test_first_part_of_a_long_row_is_the_row():
+    row = f"| Dorn | {'x ' * 400} | 31 |"
+    text = f"| town | remark | pots |\n{row}\n"
+    at = text.index("| Dorn")
+    tables = Tables(text, "prose", [Block(H, 0, at - 1), Block(R, at, at + len(row))])
+    found = tables.row(at, at + 480)
+    assert found is not None
+    assert [text[slice(*cell.span)].strip() for cell in found.cells] == [cell.value for cell in found.cells]
+    assert tables.row(at + 480, at + len(row)) is None
+    assert tables.row_start(at + 600) == at
 
 
 LINES = st.lists(st.text(alphabet="|-,;\t 0123456789abc$%.\"'\n", max_size=30), max_size=12).map("\n".join)

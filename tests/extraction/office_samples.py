@@ -135,7 +135,7 @@ def slides() -> bytes:
     for text, level in (("Built at Dorn", 1), ("The Gannet carries ninety cars.", 0)):
         paragraph = frame.add_paragraph()
         paragraph.text, paragraph.level = text, level
-    second.notes_slide.notes_text_frame.text = "Say that the Gannet was repainted."
+    second.notes_slide.notes_text_frame.text = "The Gannet will be repainted in the spring of 2031."
     third = presentation.slides.add_slide(presentation.slide_layouts[5])
     third.shapes.title.text = "Figures"
     table = third.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(4), Inches(1)).table

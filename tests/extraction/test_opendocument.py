@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from marchwarden.extraction import Unreadable, extract
+from tests.extraction.block_lines import blocks_of, locate
 from tests.extraction.office_samples import (
     RTF,
     SHEET_BODY,
@@ -14,7 +15,6 @@ from tests.extraction.office_samples import (
     TEXT_STYLES,
     open_document,
 )
-from tests.extraction.reading import blocks_of, locate
 
 
 def test_text_is_read_with_its_structure() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from marchwarden.extraction import Unreadable, extract
 from tests.extraction import office_samples, samples
-from tests.extraction.reading import blocks_of, locate
+from tests.extraction.block_lines import blocks_of, locate
 
 
 def test_slides_are_read_in_order_with_all_their_text() -> None:
@@ -16,7 +16,7 @@ def test_slides_are_read_in_order_with_all_their_text() -> None:
         ("item", "- The Petrel carries forty cars."),
         ("item", "- Built at Dorn"),
         ("item", "- The Gannet carries ninety cars."),
-        ("note", "Say that the Gannet was repainted."),
+        ("note", "The Gannet will be repainted in the spring of 2031."),
         ("heading", "Figures"),
         ("table_header", "| Ferry | Cars |"),
         ("row", "| Petrel | 40 |"),

@@ -6,7 +6,7 @@ import zipfile
 from marchwarden.core.blocks import BlockKind
 from marchwarden.extraction import extract
 from tests.extraction import office_samples, samples
-from tests.extraction.reading import blocks_of, texts_of
+from tests.extraction.block_lines import blocks_of, texts_of
 
 _BODY = "</w:body>"
 

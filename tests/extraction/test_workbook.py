@@ -5,8 +5,8 @@ import pytest
 from marchwarden.core.blocks import BlockKind
 from marchwarden.extraction import Unreadable, extract
 from tests.extraction import office_samples
+from tests.extraction.block_lines import blocks_of, locate, texts_of
 from tests.extraction.office_samples import rows_of, workbook
-from tests.extraction.reading import blocks_of, locate, texts_of
 
 
 def test_sheet_is_read_as_displayed_with_caption_header_rows_and_note() -> None:

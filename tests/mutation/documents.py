@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from tests.extraction import samples, structured_samples
+from tests.extraction import office_samples, samples, structured_samples
 from tests.mutation.replies import mutate_bytes, mutate_markup
 
 MARKUP: Final = frozenset({".html", ".xml", ".xhtml", ".opf", ".rels", ".svg"})
@@ -72,6 +72,18 @@ DOCUMENTS: Final[Mapping[str, Callable[[], bytes]]] = {
     "ferry.zip": lambda: samples.archive({"ferry.txt": _TEXT, "deep/ferry.md": _MARKDOWN}),
     "ferry.tar": lambda: structured_samples.tar({"ferry.txt": _TEXT, "deep/ferry.md": _MARKDOWN}),
     "ferry.md.gz": lambda: gzip.compress(_MARKDOWN),
+    "ferry.xlsx": office_samples.workbook,
+    "ferry.xls": office_samples.old_workbook,
+    "ferry.pptx": office_samples.slides,
+    "report.docx": office_samples.report,
+    "ferry.odt": lambda: office_samples.open_document(
+        "text", office_samples.TEXT_BODY, styles=office_samples.TEXT_STYLES
+    ),
+    "ferry.ods": lambda: office_samples.open_document(
+        "spreadsheet", office_samples.SHEET_BODY, styles=office_samples.SHEET_STYLES
+    ),
+    "ferry.odp": lambda: office_samples.open_document("presentation", office_samples.SLIDE_BODY),
+    "ferry.rtf": lambda: office_samples.RTF,
 }
 
 

@@ -27,6 +27,9 @@ _SENTENCES: Final = frozenset(
 """The kinds of blocks that consist of sentences. Others are cut only if they are too long."""
 
 
+_INSIDE_TABLES: Final = frozenset({BlockKind.TABLE_HEADER, BlockKind.ROW, BlockKind.NOTE, BlockKind.CAPTION})
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """The smallest unit of evidence. Headings are sentences too. `kind` is the role of the block it is part of."""
@@ -46,6 +49,7 @@ class Passage:
     """A few consecutive sentences under one heading of a document.
 
     `path` names the sections and the defined term that the passage is part of, outermost first. `heading` is the last.
+    Below the header of a table, this is the header.
     """
 
     id: str
@@ -80,7 +84,7 @@ def iter_passages(
         if pending:
             name = f"p{number}"
             sentences = tuple(Sentence(f"{name}.s{at}", *piece) for at, piece in enumerate(pending, 1))
-            names = path.names
+            names = path.names_above(pending[0][0])
             yield Passage(name, document, pending[0][0], pending[-1][1], sentences, names[-1] if names else "", names)
             number += 1
             pending.clear()
@@ -109,13 +113,15 @@ class _SectionPath:
     """The headings and the defined terms that the current block is below."""
 
     table_header: str = ""
+    _table: tuple[int, str] | None = None
     _headings: list[tuple[int, str]] = field(default_factory=list)
     _terms: list[tuple[int, str]] = field(default_factory=list)
     _last: BlockKind = BlockKind.PARAGRAPH
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        found = (*(name for _, name in self._headings), *(name for _, name in self._terms))
+    def names_above(self, start: int) -> tuple[str, ...]:
+        """Return the names above a passage that starts there: with the header if it starts within a table."""
+        table = (self._table[1],) if self._table and self._table[0] < start else ()
+        found = (*(name for _, name in self._headings), *(name for _, name in self._terms), *table)
         return found or ((self.table_header,) if self.table_header else ())
 
     def would_change(self, block: Block) -> bool:
@@ -127,6 +133,10 @@ class _SectionPath:
         return bool(self._terms) and _ends_term(block, self._terms[-1][0])
 
     def enter(self, block: Block, text: str) -> None:
+        if block.kind is BlockKind.TABLE_HEADER:
+            self._table = block.start, text[block.start : block.end][:LONGEST_SENTENCE]
+        elif block.kind not in _INSIDE_TABLES:
+            self._table = None
         name = heading_text(text[block.start : block.end])[:LONGEST_SENTENCE] if block.kind.is_name else ""
         match block.kind:
             case BlockKind.HEADING:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
+from operator import itemgetter
 from typing import Final
 
 from marchwarden.core.blocks import Block, BlockKind
@@ -74,6 +75,7 @@ class Tables:
         runs = _block_runs(text, blocks) if blocks else _bar_runs(text) if layout == "prose" and "|" in text else ()
         self._lines = [line for run in runs for line in _lines_of_tables(run)]
         self._starts = [line.start for line, _ in self._lines]
+        self._column_notes = list(_find_column_notes(blocks))
 
     def __bool__(self) -> bool:
         return bool(self._lines) or self._single_table is not None
@@ -96,6 +98,11 @@ class Tables:
         if table is None or end > line.end:
             return False
         return line.start in table.header or (start == line.start and not any(table.cells(line.written)[1:]))
+
+    def is_column_note(self, start: int) -> bool:
+        """Whether it is in a note between a header and its first row: such a note explains a column."""
+        at = bisect_right(self._column_notes, start, key=itemgetter(0)) - 1
+        return at >= 0 and start < self._column_notes[at][1]
 
     def _line_at(self, start: int) -> "tuple[_Line, _Table | None]":
         """Return the line that contains an offset, and its table."""
@@ -254,6 +261,15 @@ def _block_runs(text: str, blocks: Sequence[Block]) -> Iterator[_Run]:
             above += is_header
     if len(lines) > 1:
         yield _Run(tuple(lines), above or None)
+
+
+def _find_column_notes(blocks: Sequence[Block]) -> Iterator[Span]:
+    below_header = False
+    for block in blocks:
+        is_note = below_header and block.kind is BlockKind.NOTE
+        if is_note:
+            yield block.start, block.end
+        below_header = is_note or block.kind is BlockKind.TABLE_HEADER
 
 
 def _bar_runs(text: str) -> Iterator[_Run]:

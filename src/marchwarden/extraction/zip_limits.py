@@ -32,5 +32,7 @@ def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     except KeyError as error:
         raise Unreadable("an archive with a missing part") from error
+    except ValueError as error:
+        raise Unreadable("a damaged zip archive") from error
     except RuntimeError as error:
         raise Unreadable("an encrypted archive") from error

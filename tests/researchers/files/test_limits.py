@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.extraction.hostile_office import HOSTILE_OFFICE
+from tests.extraction.office_samples import rows_of, workbook
+
 GROWTH = 64 * 1024
 """KiB that the process may grow because of one document."""
 
@@ -20,6 +23,10 @@ HOSTILE = {
     "short sentences": (".txt", b"A b. " * 1_800_000),
     "wide characters": (".txt", "\U0001f600 a. ".encode() * 1_000_000),
     "table": (".md", b"| a | b |\n" * 900_000),
+    "rows": (".xlsx", workbook({"S": rows_of(["a", "b"], *[["x", 1]] * 60_000)})),
+    "sheet with cells in its corners": (".xlsx", HOSTILE_OFFICE["cells in the corners"].content()),
+    "repeated cells": (".ods", HOSTILE_OFFICE["repeated cells"].content()),
+    "nested tables": (".docx", HOSTILE_OFFICE["nested tables"].content()),
 }
 _ASK = """
 import asyncio, json, sys

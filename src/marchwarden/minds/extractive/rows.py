@@ -17,6 +17,8 @@ from marchwarden.minds.extractive.composed import Composition, sentences_of
 from marchwarden.text.words import WordStemmer
 
 _NUMBER: Final = re.compile(r"\d+")
+_ABOUT_COLUMNS: Final = re.compile(r"\b(?:mean(?:s|t|ing)?|defin\w+|columns?|fields?)\b", re.IGNORECASE)
+"""Other questions repeat the words of a note about a column, which does not answer them."""
 
 
 class TableRows:
@@ -26,6 +28,7 @@ class TableRows:
         page = notebook.documents[document]
         self._tables = Tables(page.text, page.layout, page.blocks)
         self._stems = stems
+        self._asks_about_columns = _ABOUT_COLUMNS.search(notebook.question) is not None
         self._question_stems = frozenset(stems.content_stems(notebook.question))
         self._question_numbers = frozenset(_NUMBER.findall(notebook.question))
         self._sentences = list(sentences_of(notebook, document)) if self._tables else []
@@ -41,9 +44,14 @@ class TableRows:
         return Composition(row.text, tuple(id_ for id_ in cited if id_ != sentence.id), sentence.start)
 
     def is_included(self, sentence: Sentence) -> bool:
-        """Whether the line only names columns or groups of rows, or continues a row that is a statement."""
+        """Whether the line only names columns or groups of rows, or continues a row that is a statement.
+
+        Notes about columns count as names unless the question is about columns.
+        """
         if self._tables.is_heading(sentence.start, sentence.end):
             return True
+        if self._tables.is_column_note(sentence.start):
+            return not self._asks_about_columns
         start = self._tables.row_start(sentence.start)
         if start is None or start == sentence.start:
             return False
