@@ -94,7 +94,7 @@ def test_pages_for_which_there_is_no_time_are_left_out_and_counted() -> None:
     page = scanned(drawn(Text(20, 40, SENTENCE, 18)))
     extracted = extract(pdf(*[[page]] * 5, box=(400, 100)), "scan.pdf", lambda: 0.0)
     assert extracted.text == SENTENCE
-    assert extracted.title == "scan (1 of 5 pages read by OCR, 4 left out for lack of time)"
+    assert extracted.title == "scan (1 of 5 pages read by OCR, 4 left out)"
 
 
 @needs_ocr

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from tests.extraction import office_samples, samples, structured_samples
+from tests.extraction import office_samples, pdfs, samples, structured_samples
 from tests.mutation.replies import mutate_bytes, mutate_markup
 
 MARKUP: Final = frozenset({".html", ".xml", ".xhtml", ".opf", ".rels", ".svg"})
@@ -47,6 +47,24 @@ It leaves at noon::
 _RECORDS: Final = b'[{"ferry": "Holm", "built": 1958, "cars": 40}, {"ferry": "Dorn", "built": 1971, "cars": null}]'
 _TEXT: Final = "The ferry of Holm\n\nIt was built in 1958. \u201cIt carries forty cars\u201d, says I. Quist.\n".encode()
 
+
+def _pages() -> bytes:
+    """A PDF with a heading, a table, code and an outline."""
+    table = [("Ferry", "Built", "Cars"), ("Holm", "1958", "40"), ("Dorn", "1971", "31")]
+    cells = [
+        pdfs.Text(72 + 150 * at, 640 - 16 * row, cell) for row, line in enumerate(table) for at, cell in enumerate(line)
+    ]
+    first = [
+        *pdfs.lines(72, 740, "1.1 The ferry of Holm", size=16, font=pdfs.BOLD),
+        *pdfs.lines(
+            72, 700, "It was built in 1958 and carries forty cars, as long as the water of", "the sound is calm."
+        ),
+        *cells,
+    ]
+    second = pdfs.lines(72, 700, "ferry --sail", "ferry --stop", font=pdfs.MONO)
+    return pdfs.pdf(first, second, title="untitled", outline=[("The ferry of Holm", 0)])
+
+
 DOCUMENTS: Final[Mapping[str, Callable[[], bytes]]] = {
     "ferry.txt": lambda: _TEXT,
     "ferry.md": lambda: _MARKDOWN,
@@ -55,6 +73,7 @@ DOCUMENTS: Final[Mapping[str, Callable[[], bytes]]] = {
     "ferry.json": lambda: _RECORDS,
     "ferry.html": lambda: samples.PAGE,
     "ferry.pdf": lambda: samples.pdf(["The first page speaks.", "The second one too."], title="A Report"),
+    "timetable.pdf": _pages,
     "ferry.docx": samples.word,
     "ferry.epub": samples.epub,
     "ferry.eml": structured_samples.mail,

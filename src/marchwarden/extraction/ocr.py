@@ -49,17 +49,20 @@ class OcrReader:
         self.read: list[int] = []
 
     def read_page(self, number: int, render: "Callable[[], NDArray[np.uint8]]") -> "list[Line]":
-        """Return the lines of a page, or nothing if there is no time left for it. `render` makes its picture."""
+        """Return the lines of a page, or nothing if it fails or there is no time left. `render` makes its picture."""
         if self._engine is None:
             from marchwarden.extraction.ocr_engine import OcrEngine  # noqa: PLC0415 - the import takes two seconds
 
             self._until = time.monotonic() + self._budget()
             self._engine = OcrEngine()
         started = time.monotonic()
-        if self.left_out or (self.read and started + 2 * self._slowest > self._until):
+        if self.read and started + 2 * self._slowest > self._until:
             self.left_out.append(number)
             return []
         lines = self._engine.read(render(), number)
+        if lines is None:
+            self.left_out.append(number)
+            return []
         self._slowest = max(self._slowest, time.monotonic() - started)
         self.read.append(number)
         return lines
@@ -69,5 +72,5 @@ class OcrReader:
         if not self.read:
             return ""
         if self.left_out:
-            return f"{len(self.read)} of {pages} pages read by OCR, {len(self.left_out)} left out for lack of time"
+            return f"{len(self.read)} of {pages} pages read by OCR, {len(self.left_out)} left out"
         return "text read by OCR" if len(self.read) == pages else f"{len(self.read)} of {pages} pages read by OCR"

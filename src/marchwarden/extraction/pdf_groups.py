@@ -32,6 +32,7 @@ _OPEN_END: Final = re.compile(r"[^\W\d_]$|,$|-$")
 _SAME_HEIGHT: Final = 0.35
 _BESIDE: Final = 2.0
 _SPACE: Final = 0.12
+_INITIAL: Final = 1.6
 _FARTHER: Final = 1.25
 _INDENTED: Final = 0.8
 _SIZE_RATIO: Final = 0.87
@@ -95,14 +96,26 @@ def _is_beside(left: Line, right: Line) -> bool:
     """Whether PDFium broke one line in two: at a raised number, or between the mark and the text of a footnote."""
     if left.page != right.page or not (left.upright and right.upright) or left.hyphenated:
         return False
-    height = 1.0 if _MARK.fullmatch(left.text) else _SAME_HEIGHT
     near = -_SAME_HEIGHT * right.size < right.left - left.right < _BESIDE * right.size
-    return near and abs(left.base - right.base) < height * right.size
+    height = _SAME_HEIGHT * right.size
+    if _MARK.fullmatch(left.text):
+        height = right.size
+    elif _is_initial(left, right):
+        height = left.size
+    return near and abs(left.base - right.base) < height
+
+
+def _is_initial(left: Line, right: Line) -> bool:
+    """Whether the left line is the large first letter of a chapter, and the right line the rest of its word."""
+    return len(left.text) == 1 and left.text.isalpha() and left.size > _INITIAL * right.size
 
 
 def _merged(left: Line, right: Line) -> Line:
     text = f"{left.text} {right.text}" if right.left - left.right > _SPACE * right.size else left.text + right.text
-    mark = _MARK.fullmatch(left.text) is not None
+    initial = _is_initial(left, right)
+    if initial:
+        text = left.text + right.text
+    mark = initial or _MARK.fullmatch(left.text) is not None
     return replace(
         right,
         text=text,

@@ -14,6 +14,7 @@ from marchwarden.extraction.pdf_text import join_lines
 
 _LARGE: Final = 1.12
 _LARGER: Final = 1.04
+_HARDLY_SMALLER: Final = 0.95
 _LONGEST: Final = 160
 _MOST_LINES: Final = 3
 _MOST_WORDS: Final = 14
@@ -24,7 +25,7 @@ _NUMBER: Final = re.compile(
     r"(?:chapter|section|part|appendix|kapitel|teil)?\s*((?:\d{1,3}|[A-Z])(?:\.\d{1,3})*)\.?\s+(?=\S)", re.IGNORECASE
 )
 _TEXT: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
-_NOT_A_TITLE: Final = re.compile(r"[,;]$|[^.]\.$")
+_NOT_A_TITLE: Final = re.compile(r"[,;]$|…")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 _WORDS: Final = re.compile(r"\w+")
 
@@ -81,16 +82,24 @@ def _is_heading(each: Group, style: Style, outline: Outline) -> bool:
         return False
     if _plain(text) in outline.get(line.page, {}):
         return True
-    numbered = _NUMBER.match(text) is not None
-    if (_NOT_A_TITLE.search(text) and not numbered) or text[0].islower() or len(_WORDS.findall(text)) > _MOST_WORDS:
+    if not _reads_like_a_title(each, text):
         return False
-    if line.cells and line.cells[-1].text.isdigit():
-        return False  # in a table of contents
     heavier = line.bold and not style.bold
     if line.size >= style.size * (_LARGER if heavier else _LARGE):
         return True
     capitals = text.isupper() and len(text) > len("A. B")
-    return (heavier or capitals) and line.size >= style.size * 0.95 and each.gap >= _APART
+    return (heavier or capitals) and line.size >= style.size * _HARDLY_SMALLER and each.gap >= _APART
+
+
+def _reads_like_a_title(each: Group, text: str) -> bool:
+    numbered = _NUMBER.match(text) is not None
+    if each.kind is BlockKind.ITEM and not numbered:
+        return False
+    if each.first.cells and each.first.cells[-1].text.isdigit():
+        return False  # in a table of contents
+    if _NOT_A_TITLE.search(text) or (text.endswith(".") and not numbered):
+        return False
+    return not text[0].islower() and len(_WORDS.findall(text)) <= _MOST_WORDS
 
 
 def _is_one_heading(above: Group, each: Group, outline: Outline) -> bool:

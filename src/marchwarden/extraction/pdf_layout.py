@@ -74,7 +74,7 @@ def _add_text(builder: DocumentBuilder, each: Group, text: str) -> None:
 def _largest_text(groups: Sequence[Group], style: Style) -> str:
     """Return the largest text on the first page, if it is larger than the body."""
     first = [each for each in groups if each.first.page == groups[0].first.page and each.first.upright]
-    largest = max(first, key=lambda each: each.first.size, default=None)
+    largest = max((each for each in first if len(each.first.text) > 1), key=lambda each: each.first.size, default=None)
     if largest is None or largest.first.size < style.size * _LARGER_THAN_BODY:
         return ""
     return join_lines(largest.lines)[:_LONGEST_TITLE]
