@@ -119,7 +119,9 @@ class IndexStore:
             self._database.backup(copied._database, progress=_stop_if_locked)
             with copied._database as database:
                 database.execute("DELETE FROM documents WHERE state = 'doomed'")
-                database.execute("UPDATE documents SET state = 'live' WHERE state = 'withdrawn'")
+                database.execute(
+                    "UPDATE documents SET state = 'live', passages = 0, terms = 0 WHERE state = 'withdrawn'"
+                )
                 database.execute("UPDATE documents SET state = 'pending' WHERE skipped = '' AND copy_of = ''")
         return copied
 
