@@ -32,6 +32,7 @@ _STEP_LINE_LENGTH = 200
 _NAME_WIDTH = 40
 _MAX_QUESTION_LENGTH = 500
 _MIN_TEXT_WIDTH = 10
+_SHOWN_INDEXING_SECONDS = 10.0
 _SHORT_HASH_LENGTH = len("sha256:") + 12
 
 
@@ -227,11 +228,13 @@ def _footer(result: ResearchResult, *, verbose: bool) -> Iterable[RenderableType
     model = one_line(cost.model_id, 80)
     if cost.requested_model_id:
         model += f", not {one_line(cost.requested_model_id, 80)}"
+    indexing = cost.indexing_sec or 0.0
+    before = f" after {indexing:.1f} s of indexing" if indexing >= _SHOWN_INDEXING_SECONDS else ""
     if verbose:
         iterations = pluralize(cost.iterations_run, "iteration")
-        yield _text(f"Cost: {cost.tokens_used} tokens, {iterations}, {cost.wall_time_sec:.2f} s, model {model}")
+        yield _text(f"Cost: {cost.tokens_used} tokens, {iterations}, {cost.wall_time_sec:.2f} s{before}, model {model}")
     else:
-        yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s ({model})")
+        yield _text(f"Cost: {cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s{before} ({model})")
     note = "" if result.trace_complete else "  (incomplete: could not be written)"
     yield _text(f"Trace: {one_line(result.trace_id, 60)}{note}")
 

@@ -263,7 +263,9 @@ class PiRun(ResearchRun):
             Gap(topic=MODEL_TOPIC, category=error.category, detail=error.detail) for error in self.mind_calls.failures
         ]
         failures = (*mind_failures, *self.lost, *findings.failures(checked))
-        return findings.extended(self._build_result(draft, checked, failures))
+        times = [answer.result.cost_metadata.indexing_sec for answer in self.answers]
+        indexing_sec = max((seconds for seconds in times if seconds is not None), default=None)
+        return findings.extended(self._build_result(draft, checked, failures, indexing_sec=indexing_sec))
 
 
 def _describe(member: Member) -> Mapping[str, object]:

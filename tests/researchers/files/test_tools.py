@@ -13,12 +13,17 @@ from anyio.lowlevel import current_token
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from marchwarden.audit.replay import rerun
 from marchwarden.contract import Authority, GapCategory
 from marchwarden.core.notebook import Hit, Query
 from marchwarden.errors import InvalidInput, SourceError
 from marchwarden.extraction import Extracted, Extractor
+from marchwarden.loop.investigator import Investigator
+from marchwarden.minds.extractive import ExtractiveMind
+from marchwarden.protocols import PREPARE, WARNING, Progress
 from marchwarden.researchers.files.spec import READABLE
 from marchwarden.researchers.files.tools import RESCAN_SECONDS, FilesSource, rescan_factor
+from marchwarden.storage.store import Store
 from tests.extraction import samples
 from tests.researchers.files.sample_folder import CountingExtractor, all_hits, fill, found, source
 
@@ -385,3 +390,31 @@ async def test_one_readable_folder_is_enough(tmp_path: Path) -> None:
     fill(tmp_path / "documents", 1)
     (tmp_path / "empty").mkdir()
     await FilesSource([tmp_path / "empty", tmp_path / "documents"], index_dir=tmp_path / "index").ready(ignore_progress)
+
+
+async def test_unread_files_are_a_gap_only_without_an_answer(tmp_path: Path) -> None:
+    fill(tmp_path / "documents", 3)
+    (tmp_path / "documents" / "broken.pdf").write_bytes(b"%PDF-1.4")
+    (tmp_path / "documents" / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00")
+    mind, reports = ExtractiveMind(), []
+
+    async def keep(progress: Progress) -> None:
+        reports.append((progress.step, progress.message))
+
+    researcher = Investigator(
+        source(tmp_path / "documents", tmp_path / "index"), mind, store=Store(tmp_path / "traces"), fallback=mind
+    )
+    answered = await researcher.research("When was the glacier of number 1 built?", progress=keep)
+    assert answered.citations
+    assert [gap for gap in answered.gaps if "broken.pdf" in gap.detail] == []
+    assert (PREPARE, "skipped 2 files: 1 image, 1 unreadable") in reports
+    warnings = [message for step, message in reports if step == WARNING]
+    assert warnings == [f"1 file could not be read: {tmp_path}/documents/broken.pdf: a damaged PDF"]
+    assert answered.cost_metadata.indexing_sec is not None
+    unanswered = await researcher.research("zyzzyva xylophone?")
+    assert not unanswered.citations
+    assert [gap.detail for gap in unanswered.gaps if "broken.pdf" in gap.detail] == [
+        f"1 file skipped: a damaged PDF ({tmp_path}/documents/broken.pdf)"
+    ]
+    again = await rerun(researcher.store, unanswered.trace_id, mind)
+    assert again.differences == ()

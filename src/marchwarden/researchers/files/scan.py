@@ -107,7 +107,7 @@ class _Scan:
         skipped: list[SkippedFile] = []
         for entry in entries:
             name = entry.name
-            if name[0] == "." or name in IGNORED_FOLDERS or entry.path == self._excluded_path:
+            if name[0] == "." or name in IGNORED_FOLDERS:
                 continue
             path = place.base + name
             is_folder = entry.is_dir(follow_symlinks=False)
@@ -115,7 +115,8 @@ class _Scan:
             if self._is_ignored(place.rules, path, name, is_included=is_included, is_folder=is_folder):
                 skipped.append(SkippedFile(f"{path}/" if is_folder else path, "by your rules", SkipKind.IGNORED))
             elif is_folder:
-                pending.append(_Below(f"{path}/", place.rules, is_included))
+                if entry.path != self._excluded_path:
+                    pending.append(_Below(f"{path}/", place.rules, is_included))
             elif is_generated_name(name) or is_theme_file(place.base[:-1], names, name):
                 skipped.append(SkippedFile(path, "generated, by its name", SkipKind.GENERATED))
             else:

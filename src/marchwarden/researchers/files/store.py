@@ -22,6 +22,7 @@ from marchwarden.errors import StorageError
 from marchwarden.extraction import Extracted
 from marchwarden.researchers.files.models import IndexBatch, IndexDamaged, IndexEntry, SkipKind, SkippedFile
 
+# SQLite uses a partial index only if the query repeats its condition word for word.
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,10 +51,13 @@ CREATE TABLE IF NOT EXISTS documents (
 CREATE UNIQUE INDEX IF NOT EXISTS one_a_path ON documents (path) WHERE state != 'doomed';
 CREATE INDEX IF NOT EXISTS unsettled ON documents (state) WHERE state != 'live';
 CREATE INDEX IF NOT EXISTS left_out ON documents (kind, path) WHERE skipped != '' AND state = 'live';
-CREATE INDEX IF NOT EXISTS files ON documents (path, stamp) WHERE state != 'doomed' AND container = '';
-CREATE INDEX IF NOT EXISTS lengths ON documents (terms) WHERE state = 'live';
-CREATE INDEX IF NOT EXISTS members ON documents (container) WHERE container != '';
-CREATE INDEX IF NOT EXISTS copies ON documents (text_key, copy_of, media_type, container, path)
+CREATE INDEX IF NOT EXISTS files ON documents (path, stamp, state, container)
+    WHERE state != 'doomed' AND container = '';
+CREATE INDEX IF NOT EXISTS lengths ON documents (terms, state) WHERE state = 'live';
+CREATE INDEX IF NOT EXISTS copied ON documents (path, copy_of, state)
+    WHERE copy_of != '' AND state != 'doomed';
+CREATE INDEX IF NOT EXISTS members ON documents (container) WHERE container != '' AND state != 'doomed';
+CREATE INDEX IF NOT EXISTS copies ON documents (text_key, copy_of, media_type, container, path, state)
     WHERE state != 'doomed' AND text_key != '';
 """
 _SELECT_STORED: Final = (
@@ -116,13 +120,18 @@ class IndexStore:
             self._database.backup(copied._database, progress=_stop_if_locked)
             with copied._database as database:
                 database.execute("DELETE FROM documents WHERE state = 'doomed'")
-                database.execute("UPDATE documents SET state = 'live' WHERE state = 'withdrawn'")
+                database.execute(
+                    "UPDATE documents SET state = 'live', passages = 0, terms = 0 WHERE state = 'withdrawn'"
+                )
                 database.execute("UPDATE documents SET state = 'pending' WHERE skipped = '' AND copy_of = ''")
         return copied
 
     def stamps(self) -> dict[str, str]:
         """Return the stamps of all files by path, without the documents inside them."""
-        return dict(self._rows("SELECT path, stamp FROM documents WHERE state != 'doomed' AND container = ''"))
+        with _translate_errors():
+            return dict(
+                self._database.execute("SELECT path, stamp FROM documents WHERE state != 'doomed' AND container = ''")
+            )
 
     def content_hash(self, path: str) -> str:
         rows = self._query("SELECT content_hash FROM documents WHERE path = ? AND state != 'doomed'", (path,))
@@ -132,11 +141,11 @@ class IndexStore:
         """Save a batch. Until `mark_indexed`, new documents are pending and obsolete ones doomed."""
         with _translate_errors(), self._database as database:
             paths = [(path,) for path in batch.obsolete]
-            for column in ("path", "container"):
-                database.executemany(
-                    f"UPDATE documents SET state = 'doomed' WHERE {column} = ? AND state != 'doomed'",  # noqa: S608
-                    paths,
-                )
+            database.executemany("UPDATE documents SET state = 'doomed' WHERE path = ? AND state != 'doomed'", paths)
+            database.executemany(
+                "UPDATE documents SET state = 'doomed' WHERE container = ? AND container != '' AND state != 'doomed'",
+                paths,
+            )
             database.executemany(
                 "UPDATE documents SET stamp = ? WHERE path = ? AND state != 'doomed'",
                 [(stamp, path) for path, stamp in batch.unchanged],
@@ -192,17 +201,17 @@ class IndexStore:
 
     def pending(self) -> list[tuple[int, str]]:
         """Return the ids and paths of the documents that the postings may not contain yet."""
-        return [*self._rows("SELECT id, path FROM documents WHERE state = 'pending' ORDER BY id")]
+        return [*self._rows("SELECT id, path FROM documents WHERE state = 'pending' AND state != 'live' ORDER BY id")]
 
     def load(self, id_: int) -> Extracted:
         """Return the text of a document."""
         return _from_row(next(self._query(f"{_SELECT_STORED} WHERE id = ?", (id_,)))).extracted
 
     def withdrawn_ids(self) -> list[int]:
-        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'withdrawn'")]
+        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'withdrawn' AND state != 'live'")]
 
     def doomed_ids(self) -> list[int]:
-        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'doomed'")]
+        return [row[0] for row in self._query("SELECT id FROM documents WHERE state = 'doomed' AND state != 'live'")]
 
     def mark_indexed(self, indexed: Iterable[IndexedDocument], doomed_ids: Iterable[int]) -> None:
         """Mark documents that the postings now contain as live, and delete those they no longer contain."""
@@ -245,7 +254,9 @@ class IndexStore:
             )
         ]
         if SkipKind.DUPLICATE in kinds:
-            copies = self._rows("SELECT path, copy_of FROM documents WHERE copy_of != '' AND state != 'doomed'")
+            copies = self._rows(
+                "SELECT path, copy_of FROM documents WHERE copy_of != '' AND state != 'doomed' ORDER BY path"
+            )
             found += [SkippedFile(path, f"the same text as {other}", SkipKind.DUPLICATE) for path, other in copies]
         return found
 
