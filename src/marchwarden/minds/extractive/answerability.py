@@ -117,8 +117,10 @@ def find_signs(survey: Survey, scorer: SentenceScorer, best: ScoredStatement) ->
         figure_missing=float(question.expected in _FIGURES and not best.score.type_match),
         title_overlap=sum(stem in statement.title for stem in question.stems) / max(len(question.stems), 1),
         asks_number=float(question.expected is AnswerType.NUMBER),
-        negation_mismatch=float(is_negated(question.text) and not is_negated(statement.text)),
-        opposite=float(has_opposite(question.text, statement.text)),
+        negation_mismatch=float(
+            is_negated(question.text, question.language) and not is_negated(statement.text, question.language)
+        ),
+        opposite=float(question.language.is_english and has_opposite(question.text, statement.text)),
         similarity=_similarity(survey, question.text, [scored.statement.text for scored in among]),
         passage_similarity=_similarity(survey, question.text, [passage]),
     )

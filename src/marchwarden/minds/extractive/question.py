@@ -1,11 +1,14 @@
 """Parse a question: its stems, names and numbers, and the kind of answer it expects."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Final
 
+from marchwarden.text.languages import DEFAULT, Language, load
+from marchwarden.text.languages.asking import asked_kind, asking_phrases
+from marchwarden.text.scripts import UPPER
 from marchwarden.text.words import WordStemmer, words
 
 # Words that tell the kind of answer. Answering sentences rarely repeat them.
@@ -16,7 +19,7 @@ _ASKING: Final = """
     type use used way word work year
 """
 _FILLER: Final = frozenset(_ASKING.split())
-NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9][\w'’.&-]*)*")
+NAME: Final = re.compile(rf"[{UPPER}][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[{UPPER}0-9][\w'’.&-]*)*")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*\w*")
 
 
@@ -84,21 +87,41 @@ class ParsedQuestion:
     light: frozenset[str]
     pairs: tuple[tuple[str, str], ...]
     expected: AnswerType
+    language: Language = field(default_factory=lambda: load(DEFAULT))
 
 
 def parse_question(text: str, stems: WordStemmer) -> ParsedQuestion:
     ordered = stems.content_stems(text) or stems.all_stems(text)
     stem_set = frozenset(ordered)
-    key = frozenset(stem for phrase in key_phrases(text) for stem in stems.content_stems(phrase)) & stem_set
-    light = frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word)) - key
+    phrases = key_phrases(text)
+    if stems.language.capitalizes_nouns:
+        phrases = [phrase for phrase in phrases if " " in phrase or phrase[0].isdigit()]
+    key = frozenset(stem for phrase in phrases for stem in stems.content_stems(phrase)) & stem_set
+    light = _light_stems(text, stems) - key
     return ParsedQuestion(
         text=text,
         stems=tuple(dict.fromkeys(ordered)),
         key=key,
         light=light if light != stem_set else frozenset(),
         pairs=tuple(dict.fromkeys(pairwise(ordered))),
-        expected=next((kind for kind, pattern in _PATTERNS if pattern.search(text)), AnswerType.ANYTHING),
+        expected=_expected_answer(text, stems.language),
+        language=stems.language,
     )
+
+
+def _light_stems(text: str, stems: WordStemmer) -> frozenset[str]:
+    """Return the stems of words that only tell the kind of answer."""
+    if stems.language.is_english:
+        return frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word))
+    asking = frozenset(stem for phrase in asking_phrases(stems.language) for stem in stems.content_stems(phrase))
+    return asking.intersection(stems.content_stems(text))
+
+
+def _expected_answer(text: str, language: Language) -> AnswerType:
+    if language.is_english:
+        return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), AnswerType.ANYTHING)
+    kind = asked_kind(text, language)
+    return AnswerType[kind.upper()] if kind else AnswerType.ANYTHING
 
 
 def key_phrases(text: str) -> list[str]:

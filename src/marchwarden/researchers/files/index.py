@@ -10,7 +10,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,9 +23,10 @@ from marchwarden.researchers.files.models import Checkpoint, Folder, IndexDamage
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.store import IndexStore
 from marchwarden.researchers.files.update import IndexUpdate, index_pending
+from marchwarden.text.languages import Language
 from marchwarden.text.sanitize import one_line
 
-INDEX_VERSION: Final = 8
+INDEX_VERSION: Final = 9
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
 _DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
@@ -68,9 +69,15 @@ class FolderIndex:
             if self._in_memory:
                 self._sync_alone(checkpoint)
 
-    def query_terms(self, query: str) -> list[str]:
+    def query_terms(self, query: str, indexed: Iterable[Language]) -> list[str]:
+        """Return the terms of a query for indexes with documents in these languages."""
         with self._lock:
-            return self._analyzer.query_terms(query)
+            return self._analyzer.query_terms(query, indexed)
+
+    def languages(self) -> list[Language]:
+        """Return the languages of the documents, except English."""
+        with self._reading():
+            return self._postings.languages() if self._postings else []
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         with self._reading():

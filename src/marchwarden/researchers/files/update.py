@@ -26,6 +26,7 @@ from marchwarden.researchers.files.models import (
 from marchwarden.researchers.files.postings import Postings
 from marchwarden.researchers.files.scan import read, scan
 from marchwarden.researchers.files.store import IndexedDocument, IndexStore, PendingDocument
+from marchwarden.text.languages.detect import detect
 
 
 def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer, checkpoint: Checkpoint) -> None:
@@ -52,9 +53,10 @@ def index_pending(store: IndexStore, postings: Postings, analyzer: TermAnalyzer,
 
 def _passages(document: PendingDocument, analyzer: TermAnalyzer) -> Iterator[list[str]]:
     """Yield the terms of each passage, including its section path and the title of its document."""
+    language = detect(document.text)
     for passage in iter_passages(document.text, document.layout, document.blocks):
         text = document.text[passage.start : passage.end]
-        yield analyzer.analyze("\n".join((text, *passage.path, document.title)))
+        yield analyzer.analyze("\n".join((text, *passage.path, document.title)), language)
 
 
 class IndexUpdate:
