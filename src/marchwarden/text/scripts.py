@@ -65,6 +65,8 @@ _WITHOUT_MARKS: Final = frozenset({"Latin", "Greek"})
 _VOWEL_POINTS: Final = frozenset({"Hebrew", "Arabic"})
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _JOINER_IN_WORD: Final = re.compile("(?<=[\u0900-\u0dff])[\u200c\u200d]+|\u00ad+")
+_NASAL: Final = re.compile("[\u0919\u091e\u0923\u0928\u092e]\u094d(?=[\u0915-\u0939])")
+"""In Hindi, a nasal before a consonant is a letter or a dot, as the writer likes."""
 _PLAIN: Final = re.compile(r"[\x00-\x7f’‘“”–—…]*")
 
 
@@ -90,7 +92,7 @@ def folded(text: str) -> str:
     """Convert to lower case without accents. The number of words stays the same, the number of characters may not."""
     if text.isascii():
         return text.lower()
-    return normalized(text).translate(_FOLDS)
+    return _NASAL.sub("\u0902", normalized(text)).translate(_FOLDS)
 
 
 @cache

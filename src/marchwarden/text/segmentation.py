@@ -20,7 +20,7 @@ _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)+"
 _COMMA_NUMBER: Final = r"\d{1,3}(?:\.\d{3})+(?!\d)(?:,\d+)?|\d+,\d+(?!\d|,)|\d+(?:\.\d+)+"
 _ASCII_WORD: Final = re.compile(rf"{_NUMBER}|[^\W_]+(?:['’][^\W_]+)*")
 _UNSPACED: Final = re.compile(f"[{EAST_ASIAN}{SOUTH_EAST_ASIAN}{HANGUL}]")
-_UNSPACED_RUN: Final = re.compile(f"[{EAST_ASIAN}{SOUTH_EAST_ASIAN}]+")
+_UNSPACED_RUN: Final = re.compile(f"[{EAST_ASIAN}{SOUTH_EAST_ASIAN}{HANGUL}]+")
 
 
 def split_words(text: str, language: Language, *, everything: bool = False, ngrams: bool = True) -> Sequence[str]:
@@ -39,7 +39,7 @@ def split_words(text: str, language: Language, *, everything: bool = False, ngra
 
 
 def count_words(text: str) -> int:
-    """Return the number of words, estimated from the number of characters where no spaces separate them."""
+    """Return the number of words, estimated from the number of characters where words are long or not separated."""
     if text.isascii():
         return len(text.split())
     unspaced = sum(len(run[0]) / CHARACTERS_PER_WORD for run in _UNSPACED_RUN.finditer(text))

@@ -1,6 +1,7 @@
 """Parse a question: its stems, names and numbers, and the kind of answer it expects."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
@@ -9,7 +10,7 @@ from typing import Final
 from marchwarden.text.languages import DEFAULT, Language, load
 from marchwarden.text.languages.asking import asked_kind, asking_phrases
 from marchwarden.text.scripts import UPPER
-from marchwarden.text.words import WordStemmer, words
+from marchwarden.text.words import WordStemmer, beginning_of, is_beginning, words
 
 # Words that tell the kind of answer. Answering sentences rarely repeat them.
 _ASKING: Final = """
@@ -87,16 +88,14 @@ class ParsedQuestion:
     light: frozenset[str]
     pairs: tuple[tuple[str, str], ...]
     expected: AnswerType
+    stems_per_word: float = 1.0
     language: Language = field(default_factory=lambda: load(DEFAULT))
 
 
 def parse_question(text: str, stems: WordStemmer) -> ParsedQuestion:
     ordered = stems.content_stems(text) or stems.all_stems(text)
     stem_set = frozenset(ordered)
-    phrases = key_phrases(text)
-    if stems.language.capitalizes_nouns:
-        phrases = [phrase for phrase in phrases if " " in phrase or phrase[0].isdigit()]
-    key = frozenset(stem for phrase in phrases for stem in stems.content_stems(phrase)) & stem_set
+    key = _key_stems(text, stems) & stem_set
     light = _light_stems(text, stems) - key
     return ParsedQuestion(
         text=text,
@@ -105,15 +104,36 @@ def parse_question(text: str, stems: WordStemmer) -> ParsedQuestion:
         light=light if light != stem_set else frozenset(),
         pairs=tuple(dict.fromkeys(pairwise(ordered))),
         expected=_expected_answer(text, stems.language),
+        stems_per_word=stems.stems_per_word,
         language=stems.language,
     )
+
+
+def _key_stems(text: str, stems: WordStemmer) -> frozenset[str]:
+    """Return the stems of names and numbers. Outside English, names are inflected: only their beginnings count."""
+    phrases = [stems.content_stems(phrase) for phrase in key_phrases(text)]
+    found = {stem for phrase in phrases for stem in phrase}
+    if stems.language.capitalizes_nouns:
+        # Only several capitalized words are certainly a name.
+        found = {
+            stem
+            for phrase in phrases
+            if phrase and (phrase[0][0].isdigit() or _is_long_name(phrase))
+            for stem in phrase
+        }
+    return frozenset(stem for stem in found if beginning_of(stem) not in found)
+
+
+def _is_long_name(stems: Sequence[str]) -> bool:
+    return sum(not is_beginning(stem) for stem in stems) > 1
 
 
 def _light_stems(text: str, stems: WordStemmer) -> frozenset[str]:
     """Return the stems of words that only tell the kind of answer."""
     if stems.language.is_english:
         return frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word))
-    asking = frozenset(stem for phrase in asking_phrases(stems.language) for stem in stems.content_stems(phrase))
+    asking_words = " ".join((*asking_phrases(stems.language), *sorted(stems.language.fillers)))
+    asking = frozenset(stems.content_stems(asking_words))
     return asking.intersection(stems.content_stems(text))
 
 

@@ -34,6 +34,7 @@ class _File(TypedDict, total=False):
     decimal_comma: bool
     capitalizes_nouns: bool
     stop_words: str
+    fillers: str
     negations: str
     numbers: str
     reasons: list[str]
@@ -49,6 +50,7 @@ class Language:
     `prefixes`, `suffixes`: letters before and particles after a noun that are no part of it.
     `letters`: letters that tell the language from others of its script.
     `accents_matter`: accents distinguish words, as in Vietnamese, and are kept.
+    `fillers`: words of questions that answers rarely repeat.
     `asks`: phrases that ask for a kind of answer, by the kind.
     """
 
@@ -64,6 +66,7 @@ class Language:
     decimal_comma: bool = False
     capitalizes_nouns: bool = False
     stop_words: frozenset[str] = frozenset()
+    fillers: frozenset[str] = frozenset()
     negations: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     reasons: tuple[str, ...] = ()
@@ -95,6 +98,8 @@ def load(code: str) -> Language:
     content = cast("_File", tomllib.loads(path.read_text(encoding="utf-8")))
     plain = Language(code, content["name"], content["script"])
     negations = _words(plain, content.get("negations", ""))
+    asks = {kind: tuple(map(plain.fold, phrases)) for kind, phrases in content.get("asks", {}).items()}
+    question_words = {each for phrases in asks.values() for each in phrases if plain.is_spaced and " " not in each}
     return Language(
         code=code,
         name=content["name"],
@@ -107,14 +112,13 @@ def load(code: str) -> Language:
         accents_matter=content.get("accents_matter", False),
         decimal_comma=content.get("decimal_comma", False),
         capitalizes_nouns=content.get("capitalizes_nouns", False),
-        stop_words=_words(plain, content["stop_words"]) - negations,
+        stop_words=(_words(plain, content["stop_words"]) | question_words) - negations,
+        fillers=_words(plain, content.get("fillers", "")),
         negations=negations,
         numbers=_words(plain, content.get("numbers", "")),
         reasons=tuple(map(plain.fold, content.get("reasons", []))),
         months=tuple(tuple(plain.fold(month).split("/")) for month in content.get("months", [])),
-        asks=MappingProxyType(
-            {kind: tuple(map(plain.fold, phrases)) for kind, phrases in content.get("asks", {}).items()}
-        ),
+        asks=MappingProxyType(asks),
     )
 
 

@@ -16,6 +16,8 @@ SAMPLE: Final = 4_000
 """Length in characters of the part of a text that decides."""
 LETTER_WEIGHT: Final = 0.25
 """Weight of a telling letter in a word, and of a word of one letter."""
+ONLY_LETTER_WEIGHT: Final = 0.5
+"""Weight of a letter that only one language has."""
 FEWEST_VOTES: Final = 1.25
 """Two stop words, or one and a telling letter. A single one may be part of a name, such as `Dell`."""
 FEWEST_SHARE: Final = 0.05
@@ -70,7 +72,7 @@ def _by_words(text: str, script: str) -> Language | None:
             votes[code] += 1 if len(word) > 1 or apostrophe else LETTER_WEIGHT
         for letter in set(word) & alphabet.keys() if not word.isascii() else ():
             for code in alphabet[letter]:
-                votes[code] += LETTER_WEIGHT
+                votes[code] += LETTER_WEIGHT if len(alphabet[letter]) > 1 else ONLY_LETTER_WEIGHT
     usual = _USUAL_LANGUAGE.get(script, DEFAULT)
     if words and usual not in vocabulary.get(words[0], ()):
         for code in _openings(script).get(words[0], ()):
