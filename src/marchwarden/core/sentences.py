@@ -17,8 +17,9 @@ BREAK: Final = re.compile(f"{REMOVAL_MARK}|{re.escape(CUT)}")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _STARTS_WITH_CAPITAL: Final = re.compile(rf"[\s\"'“‘„«`(\[]*[^\W\d_{LOWER}]")
 _CONTINUES: Final = re.compile(rf"\s*(?:\([^()]{{1,200}}\)\s*)?[{LOWER}]+\b")
-_NO_END: Final = re.compile(rf"\b(?:am|vom|zum|dem|den|des|im|der|bis|und) \d{{1,2}}\.$|[{SOUTH_EAST_ASIAN}]\.$")
+_NO_END: Final = re.compile(rf"(?:\b(?:am|vom|zum|dem|den|des|im|der|bis|und) \d{{1,2}}|[{SOUTH_EAST_ASIAN}])\.")
 """A German day, as in `am 3. Oktober`, and a Thai abbreviation. Thai has no full stop."""
+_LONGEST_NO_END: Final = 7
 _STRONG_END: Final = re.compile(rf"[{STRONG}]+[{CLOSING}]*")
 _GAP: Final = re.compile(f"(?<=[{SOUTH_EAST_ASIAN}])[ \t\n]+")
 SHORTEST_CLAUSE: Final = 90
@@ -67,7 +68,7 @@ def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     for start, end in spans:
         continues = current and (
             (_CONTINUES.match(text, start) and _STARTS_WITH_CAPITAL.match(text, current[0]))
-            or _NO_END.search(text, current[0], trim(text, *current)[1])
+            or _is_unfinished(text, *trim(text, *current))
         )
         if current and end - current[0] <= LONGEST_SENTENCE and (continues or _PARENTHESIS.fullmatch(text, start, end)):
             current = current[0], end
@@ -77,6 +78,13 @@ def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         current = start, end
     if current:
         yield current
+
+
+def _is_unfinished(text: str, start: int, end: int) -> bool:
+    """Whether the full stop at the end of a span belongs to an ordinal or abbreviation."""
+    if text[end - 1] != "." or text[end - 2].islower() or text[end - 2].isupper():
+        return False
+    return any(_NO_END.fullmatch(text, at, end) for at in range(max(start, end - _LONGEST_NO_END), end - 1))
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
