@@ -46,11 +46,6 @@ def count_words(text: str) -> int:
     return len(_UNSPACED_RUN.sub(" ", text).split()) + math.ceil(unspaced)
 
 
-def is_unspaced(text: str) -> bool:
-    """Whether the text has characters of a script without spaces, or of Korean."""
-    return _UNSPACED.search(text) is not None
-
-
 @cache
 def _word_pattern(splits_at_apostrophes: bool, decimal_comma: bool) -> re.Pattern[str]:  # noqa: FBT001
     letters = rf"[^\W_]+(?:[{combining_marks()}]+[^\W_]*)*"
