@@ -7,6 +7,7 @@ from typing import Final
 
 from marchwarden.core.blocks import Block, BlockKind
 from marchwarden.core.sentences import has_text, trim
+from marchwarden.text.punctuation import PAUSES, STRONG
 
 LONGEST_HEADING: Final = 100
 
@@ -19,6 +20,9 @@ _MARKED_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)\s*#*\s*")
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^\"'*+#])\1{2,}\s*")
 _UNDERLINE_LEVELS: Final = "=-~^\"'+*#"
 _LOWEST_LEVEL: Final = 9
+
+
+_NOT_AT_HEADING_END: Final = frozenset(f".!?;:,\"'”’){PAUSES}{STRONG}」』）”")
 
 
 def heading_text(line: str) -> str:
@@ -101,7 +105,7 @@ def _is_heading(lines: _Lines, at: int, *, after_gap: bool) -> bool:
     if is_underline(following.rstrip("\n")):
         return True
     has_text_below = at + 2 < len(lines)
-    return has_text_below and not following.strip() and line[-1] not in ".!?;:,\"'”’)"
+    return has_text_below and not following.strip() and line[-1] not in _NOT_AT_HEADING_END
 
 
 def _is_code(lines: _Lines, at: int) -> bool:

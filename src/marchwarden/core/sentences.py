@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from marchwarden.contract import CUT
+from marchwarden.text.punctuation import CLOSING, STRONG
 from marchwarden.text.sanitize import REMOVAL_MARK
+from marchwarden.text.scripts import LOWER, SOUTH_EAST_ASIAN
 
 LONGEST_SENTENCE: Final = 480
 LONGEST_BLOCK: Final = 20_000
@@ -13,10 +15,17 @@ BREAK: Final = re.compile(f"{REMOVAL_MARK}|{re.escape(CUT)}")
 """Excerpts never span these places: text is missing there, or the source contains our own cut mark."""
 
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
-_STARTS_WITH_CAPITAL: Final = re.compile(r"[\s\"'“‘`(\[]*[^\W\d_a-zß-öø-ÿ]")
-_CONTINUES: Final = re.compile(r"\s*(?:\([^()]{1,200}\)\s*)?[a-zß-öø-ÿ]+\b")
+_STARTS_WITH_CAPITAL: Final = re.compile(rf"[\s\"'“‘„«`(\[]*[^\W\d_{LOWER}]")
+_CONTINUES: Final = re.compile(rf"\s*(?:\([^()]{{1,200}}\)\s*)?[{LOWER}]+\b")
+_NO_END: Final = re.compile(rf"(?:\b(?:am|vom|zum|dem|den|des|im|der|bis|und) \d{{1,2}}|[{SOUTH_EAST_ASIAN}])\.")
+"""A German day, as in `am 3. Oktober`, and a Thai abbreviation. Thai has no full stop."""
+_LONGEST_NO_END: Final = 7
+_STRONG_END: Final = re.compile(rf"[{STRONG}]+[{CLOSING}]*")
+_GAP: Final = re.compile(f"(?<=[{SOUTH_EAST_ASIAN}])[ \t\n]+")
+SHORTEST_CLAUSE: Final = 90
+"""Thai has no full stop: its sentences and clauses end at spaces. Shorter pieces are joined with the next."""
 _PARENTHESIS: Final = re.compile(r"\s*[([][^()\[\]]{0,79}[^()\[\].!?][)\]][.;]?\s*")
-_CLAUSE_END: Final = re.compile(r"[;:,)\]—–](?=\s)|(?<=\s)[—–-](?=\s)")
+_CLAUSE_END: Final = re.compile(r"[;:,)\]—–،؛](?=\s)|(?<=\s)[—–-](?=\s)|[，、；：]")
 
 
 def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -26,8 +35,28 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
 
     for from_, to in _windows(text, start, end):
         spans = ((from_ + start, from_ + end) for start, end in sent_spans(text[from_:to]))
-        for first, last in _rejoin(text, spans):
-            yield from cut_at_breaks(text, *trim(text, first, last))
+        for joined in _rejoin(text, spans):
+            for first, last in _split_other_scripts(text, *joined):
+                yield from cut_at_breaks(text, *trim(text, first, last))
+
+
+def _split_other_scripts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split at the sentence ends of scripts that the splitter does not know."""
+    if not text.isascii():
+        for match in _STRONG_END.finditer(text, start, end):
+            yield from _split_at_gaps(text, start, match.end())
+            start = match.end()
+    yield from _split_at_gaps(text, start, end)
+
+
+def _split_at_gaps(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split Thai and its neighbours at spaces, into pieces of at least a clause."""
+    if not text.isascii():
+        for gap in _GAP.finditer(text, start, end):
+            if gap.start() - start >= SHORTEST_CLAUSE and end - gap.end() >= SHORTEST_CLAUSE:
+                yield start, gap.start()
+                start = gap.end()
+    yield start, end
 
 
 def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -37,7 +66,10 @@ def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     """
     current: tuple[int, int] | None = None
     for start, end in spans:
-        continues = _CONTINUES.match(text, start) and current and _STARTS_WITH_CAPITAL.match(text, current[0])
+        continues = current and (
+            (_CONTINUES.match(text, start) and _STARTS_WITH_CAPITAL.match(text, current[0]))
+            or _is_unfinished(text, *trim(text, *current))
+        )
         if current and end - current[0] <= LONGEST_SENTENCE and (continues or _PARENTHESIS.fullmatch(text, start, end)):
             current = current[0], end
             continue
@@ -46,6 +78,13 @@ def _rejoin(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         current = start, end
     if current:
         yield current
+
+
+def _is_unfinished(text: str, start: int, end: int) -> bool:
+    """Whether the full stop at the end of a span belongs to an ordinal or abbreviation."""
+    if text[end - 1] != "." or text[end - 2].islower() or text[end - 2].isupper():
+        return False
+    return any(_NO_END.fullmatch(text, at, end) for at in range(max(start, end - _LONGEST_NO_END), end - 1))
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

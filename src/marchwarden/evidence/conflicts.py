@@ -21,6 +21,7 @@ from marchwarden.evidence.sentence_comparison import (
 from marchwarden.evidence.stance import StanceClassifier
 from marchwarden.text.negation import Polarity, is_negation, join_negations
 from marchwarden.text.numbers import MONTHS, Figure, Moment, Numbers, parse_numbers
+from marchwarden.text.scripts import UPPER
 from marchwarden.text.words import STOP_WORDS, WordStemmer, words
 
 Kind = Literal["figure", "date", "polarity", "name"]
@@ -44,7 +45,7 @@ _BOUND: Final = re.compile(
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"\b(?:if|when|unless|except|only|while|during|among|under)\b", re.IGNORECASE)
-_NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’-]*")
+_NAME: Final = re.compile(rf"\b[{UPPER}][\w'’-]*")
 _WORD: Final = re.compile(r"[\w'’-]+")
 _ORDINAL: Final = re.compile(
     r"\b(?:\d+(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|\w+teen|twentie)th)\b",
@@ -107,6 +108,8 @@ class ConflictDetector:
 
     def __init__(self, stems: WordStemmer) -> None:
         self._stems = stems
+        # Clauses, names and negations are recognised by English words.
+        self._is_english = stems.language.is_english
         self._polarity_words = Polarity(stems).opposites
         self._not_names = self._polarity_words.union(stems.content_stems(" ".join(MONTHS)))
         self._stances = StanceClassifier(stems)
@@ -119,11 +122,9 @@ class ConflictDetector:
         if looks_like_a_row(one.text) or looks_like_a_row(other.text):
             return None  # Only the table tells what a row is about, so equal labels prove nothing.
         ours, theirs = self._parse_cached(one.text, one.title), self._parse_cached(other.text, other.title)
-        found = (
-            self._find_difference(ours, theirs)
-            or self._clause_difference(one, other)
-            or self._name_difference(ours, theirs)
-        )
+        found = self._find_difference(ours, theirs)
+        if found is None and self._is_english:
+            found = self._clause_difference(one, other) or self._name_difference(ours, theirs)
         if found is None:
             return None
         return DetectedConflict(found.kind, _stance(found, one, other), self._topic(found), found.sides)
@@ -160,9 +161,8 @@ class ConflictDetector:
             or "?" in ours.text + theirs.text
         ):
             return None
-        return (
-            _different_figure(ours, theirs) or _different_date(ours, theirs) or self._polarity_difference(ours, theirs)
-        )
+        found = _different_figure(ours, theirs) or _different_date(ours, theirs)
+        return found or (self._polarity_difference(ours, theirs) if self._is_english else None)
 
     def _clause_difference(self, one: ComparedText, other: ComparedText) -> _Difference | None:
         """Compare clause by clause, because a single clause may conflict even if the rest of the sentence agrees."""

@@ -14,6 +14,7 @@ from marchwarden.core.cells import join_cells
 from marchwarden.core.notebook import Claim, Conflict, Document, Draft, Excerpt, Notebook
 from marchwarden.evidence.independence import independent_sources
 from marchwarden.evidence.markers import comparison, marker, without_markers
+from marchwarden.text.languages.detect import detect
 from marchwarden.text.numbers import Figure, parse_numbers
 
 NO_ANSWER: Final = "The documents don't answer this question."
@@ -240,7 +241,8 @@ def _numbers_not_in(excerpt_text: str, text: str) -> list[str]:
     missing = [number for number in _NUMBER.findall(text) if _plain_number(number) not in written]
     if not missing:
         return []
-    ours, theirs = parse_numbers(text), parse_numbers(excerpt_text)
+    ours = parse_numbers(text, decimal_comma=detect(text).decimal_comma)
+    theirs = parse_numbers(excerpt_text, decimal_comma=detect(excerpt_text).decimal_comma)
     known = {value for figure in theirs.quantities for value in _values(figure)}
     same = all(known & _values(figure) for figure in ours.quantities)
     dated = all(any(moment.agrees(other) for other in theirs.moments) for moment in ours.moments)

@@ -24,6 +24,7 @@ from marchwarden.protocols import PREPARE, WARNING, Mind, ProgressSink, Source
 from marchwarden.storage.record import RunRecord
 from marchwarden.storage.store import Store
 from marchwarden.text.sanitize import pluralize
+from marchwarden.text.words import WordStemmer
 
 T = TypeVar("T")
 
@@ -86,7 +87,7 @@ class Investigation(ResearchRun):
         super().__init__(investigator, request, record, progress)
         self.source = SourceCalls(investigator.source)
         self.pace = investigator.pace
-        self.index = PassageIndex(self.notebook)
+        self.index = PassageIndex(self.notebook, WordStemmer.for_text(self.notebook.question))
         self.hits: dict[str, Hit] = {}
         self.tried: set[str] = set()
         self.failures: list[Gap] = []

@@ -251,7 +251,7 @@ class PiRun(ResearchRun):
         draft = await self._ask_for_draft("no further question is worthwhile")
         if not draft.claims:
             return draft
-        stems = WordStemmer()
+        stems = WordStemmer.for_text(self.notebook.question)
         found = conflicts(self.notebook, self.cited, ConflictDetector(stems))
         backed = corroborated(draft, self.notebook, stems)
         return replace(backed, conflicts=merged(self.notebook, found, draft.conflicts))

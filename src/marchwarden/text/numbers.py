@@ -4,7 +4,21 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_SCALES: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "m": 1e6, "bn": 1e9, "k": 1e3}
+from marchwarden.text.number_formats import english_numbers
+
+_SCALES: Final = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+    "m": 1e6,
+    "bn": 1e9,
+    "k": 1e3,
+    "万": 1e4,
+    "萬": 1e4,
+    "亿": 1e8,
+    "億": 1e8,
+}
 _NUMBER_WORDS: Final = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
@@ -14,12 +28,13 @@ _MONTH_NAMES: Final = "january february march april may june july august septemb
 MONTHS: Final = tuple(_MONTH_NAMES.split())
 _QUANTITY: Final = re.compile(
     r"(?<![\w.,/#:-])(?P<sign>[-−])?(?P<money>[$€£¥])?\s?(?:(?P<digits>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)|"
-    rf"(?P<word>{'|'.join(_WORD_VALUES)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m)\b)?"
+    rf"(?P<word>{'|'.join(_WORD_VALUES)})\b)(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k|m|[万萬亿億])\b)?"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b)|[\s-](?P<unit>[^\W\d_]+))?(?![\w%/:]|[.,]\d)",
     re.IGNORECASE,
 )
 _MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
 _DATES: Final = (
+    re.compile(r"(?<!\d)(?P<year>\d{4}) ?年(?: ?(?P<month>\d{1,2}) ?月)?(?: ?(?P<day>\d{1,2}) ?日)?"),
     re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
@@ -65,8 +80,12 @@ class Numbers:
     rest: str
 
 
-def parse_numbers(text: str) -> Numbers:
-    """Parse dates first, so that their digits do not count as quantities."""
+def parse_numbers(text: str, *, decimal_comma: bool = False) -> Numbers:
+    """Parse dates first, so that their digits do not count as quantities.
+
+    With `decimal_comma`, as in most of Europe, `1.234` is more than a thousand.
+    """
+    text = english_numbers(text, decimal_comma=decimal_comma)
     moments: list[Moment] = []
     for pattern in _DATES:
         moments.extend(_parse_moment(match) for match in pattern.finditer(text))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from marchwarden.minds.extractive.answer_type import NOT_ASKED, OTHER_UNIT, match_answer_type
+from marchwarden.minds.extractive.answer_in_language import NOT_ASKED
+from marchwarden.minds.extractive.answer_type import OTHER_UNIT, match_answer_type
 from marchwarden.minds.extractive.question import AnswerType, parse_question
 from marchwarden.text.words import WordStemmer
 

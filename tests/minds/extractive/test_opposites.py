@@ -1,6 +1,7 @@
 import pytest
 
 from marchwarden.minds.extractive.opposites import has_opposite, is_negated
+from marchwarden.text.languages import load
 
 
 @pytest.mark.parametrize(
@@ -36,4 +37,4 @@ def test_both_opposites_and_word_forms_are_not_conflicts(asked, said):
     [("Who didn’t come?", True), ("What is not a prime?", True), ("Who came?", False), ("What is a knot?", False)],
 )
 def test_negations_are_detected_as_whole_words(text, denies):
-    assert is_negated(text) is denies
+    assert is_negated(text, load("en")) is denies

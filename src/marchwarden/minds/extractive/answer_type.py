@@ -6,7 +6,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from marchwarden.minds.extractive.answer_in_language import NOT_ASKED, match_in_language
 from marchwarden.minds.extractive.question import AnswerType, ParsedQuestion
+from marchwarden.text.scripts import UPPER
 from marchwarden.text.words import CAPITALIZED, STOP_WORDS, folded, words
 
 NUMBER: Final = (
@@ -39,7 +41,6 @@ _DEFINITION_QUESTION: Final = re.compile(
     r"(.+?)(?: mean| stand for)?\W*$"
 )
 
-NOT_ASKED: Final = 0.5
 OTHER_UNIT: Final = 0.5
 """Score of a number that does not have the unit asked for."""
 _DATE: Final = re.compile(
@@ -53,7 +54,7 @@ _REASON: Final = re.compile(
     r"|leads? to|led to|results? (?:in|from)|prevents?|allow(?:s|ed)?|for fear|to \w+)\b"
 )
 _METHOD: Final = re.compile(r"`[^`]+`|^to \w+|\b(?:use|using|by \w+ing|you (?:can|may|must|need|should))\b")
-_PLACE: Final = re.compile(r"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w'’-]+")
+_PLACE: Final = re.compile(rf"\b(?:in|at|near|from|to|of|on|across|outside|between)\s+(?:the\s+)?[{UPPER}][\w'’-]+")
 _PERSON: Final = re.compile(rf"(?!\w*_){CAPITALIZED.pattern}")
 """A name, including an organisation in capitals, but not an identifier such as `TRACE_ID`."""
 _BY_WORDS: Final[Mapping[AnswerType, re.Pattern[str]]] = {AnswerType.REASON: _REASON, AnswerType.METHOD: _METHOD}
@@ -100,6 +101,12 @@ def _definition_pattern(question_text: str) -> re.Pattern[str] | None:
 
 def match_answer_type(question: ParsedQuestion, sentence: str) -> float:
     """Return 1 if the expected kind of answer is present, 0 if not, or `NOT_ASKED` if the question expects none."""
+    if question.language.is_english:
+        return _match_in_english(question, sentence)
+    return match_in_language(question, sentence)
+
+
+def _match_in_english(question: ParsedQuestion, sentence: str) -> float:
     expected, question_text, sentence_text = question.expected, folded(question.text), folded(sentence)
     if expected in _BY_CAPITALS:
         return float(_adds_new(_BY_CAPITALS[expected], question_text, sentence))

@@ -79,6 +79,8 @@ class AnswerSigns:
     `asks_number`: the question asks for a number. Texts contain many numbers, most of them irrelevant.
     `negation_mismatch`: the question contains a negation, and the sentence does not.
     `opposite`: the sentence has a word that excludes a word of the question.
+    `other_language`: the question is not in English. Stems of other languages match less often in right answers.
+    `without_spaces`: its language has no spaces between words, so that stems are n-grams, which match least often.
     `similarity`, `passage_similarity`: cosine of the best sentences and of the passage, with a semantic model.
     """
 
@@ -93,6 +95,8 @@ class AnswerSigns:
     asks_number: float
     negation_mismatch: float
     opposite: float
+    other_language: float
+    without_spaces: float
     similarity: float | None = None
     passage_similarity: float | None = None
 
@@ -117,8 +121,12 @@ def find_signs(survey: Survey, scorer: SentenceScorer, best: ScoredStatement) ->
         figure_missing=float(question.expected in _FIGURES and not best.score.type_match),
         title_overlap=sum(stem in statement.title for stem in question.stems) / max(len(question.stems), 1),
         asks_number=float(question.expected is AnswerType.NUMBER),
-        negation_mismatch=float(is_negated(question.text) and not is_negated(statement.text)),
-        opposite=float(has_opposite(question.text, statement.text)),
+        negation_mismatch=float(
+            is_negated(question.text, question.language) and not is_negated(statement.text, question.language)
+        ),
+        opposite=float(question.language.is_english and has_opposite(question.text, statement.text)),
+        other_language=float(not question.language.is_english),
+        without_spaces=float(not question.language.is_spaced),
         similarity=_similarity(survey, question.text, [scored.statement.text for scored in among]),
         passage_similarity=_similarity(survey, question.text, [passage]),
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from marchwarden.minds.extractive.answer_type import match_answer_type
 from marchwarden.minds.extractive.question import key_phrases, parse_question
+from marchwarden.text.scripts import UPPER
 from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 MOST_ASPECTS: Final = 4
@@ -19,9 +20,7 @@ _ASKS: Final = re.compile(r"\b(?:who|whom|whose|what|when|where|why|which|how|is
 _PARTS: Final = re.compile(
     rf"\?\s+(?=\w)|;\s+|,?\s+(?:and|or|but)\s+(?={_NEW_QUESTION})|,\s+(?=(?:how|what|why)\b)", re.IGNORECASE
 )
-_NAME: Final = (
-    r"(?<!\S)[\"“'‘]?[A-ZÀ-ÖØ-Þ][^\s,?]*(?:\s+(?:(?:of|the|in|to|de|la|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9(][^\s,?]*)*"
-)
+_NAME: Final = rf"(?<!\S)[\"“'‘]?[{UPPER}][^\s,?]*(?:\s+(?:(?:of|the|in|to|de|la|van|von)\s+)*[{UPPER}0-9(][^\s,?]*)*"
 _EITHER: Final = re.compile(rf"(?P<one>{_NAME}),?\s+or\s+(?P<other>{_NAME})")
 _BOTH: Final = re.compile(rf"(?P<one>{_NAME}),?\s+and\s+(?P<other>{_NAME})")
 _TOGETHER: Final = re.compile(

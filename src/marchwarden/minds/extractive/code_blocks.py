@@ -14,7 +14,7 @@ from marchwarden.core.blocks import BlockKind
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.core.sentences import LONGEST_SENTENCE
-from marchwarden.minds.extractive.composed import CLOSING, ComposedStatements, Composition, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import AT_END, ComposedStatements, Composition, Line, line, sentences_of
 from marchwarden.text.injection import is_injection
 from marchwarden.text.words import WordStemmer
 
@@ -29,7 +29,7 @@ _INDENTED: Final = re.compile(
 )
 _ANNOUNCES: Final = re.compile(r"```|~~~|\.\. ")
 _PROMPT: Final = re.compile(r"^(?:\$|>>>|\.\.\.)\s+")
-_INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){CLOSING}")
+_INTRODUCES: Final = re.compile(rf"(?::|…|\.\.\.){AT_END}")
 
 
 class CodeExamples(ComposedStatements):

@@ -8,12 +8,12 @@ from typing import Final
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.text.markdown import strip_markup
+from marchwarden.text.punctuation import CLOSING
 from marchwarden.text.words import WordStemmer
 
-CLOSING: Final = r"[\"'”’)\]*_`]*$"
-"""Characters that may follow the final punctuation mark of a sentence."""
+AT_END: Final = f"[{CLOSING}]*$"
 
-_OPENS: Final = re.compile(rf"(?:[:?…]|\.\.\.){CLOSING}")
+_OPENS: Final = re.compile(rf"(?:[:?…：？]|\.\.\.){AT_END}")
 
 
 @dataclass(frozen=True)

@@ -71,5 +71,9 @@ def _missing(survey: Survey, aspect: str, stems: WordStemmer) -> str:
 
 def _in_question_words(question: str, missing: list[str], stems: WordStemmer) -> str:
     """Convert stems back to the words of the question."""
-    spelled = {stem: word for word in reversed(list(words(question))) for stem in stems.all_stems(word)}
+    spelled = {stem: word for word in reversed(_spelled_words(question, stems)) for stem in stems.all_stems(word)}
     return ", ".join(f"‘{spelled.get(stem, stem)}’" for stem in missing[:MOST_MISSING])
+
+
+def _spelled_words(question: str, stems: WordStemmer) -> list[str]:
+    return list(words(question)) if stems.language.is_english else stems.content_words(question)

@@ -12,8 +12,9 @@ from marchwarden.core.blocks import BlockKind
 from marchwarden.core.notebook import Document, Notebook
 from marchwarden.core.passages import Sentence
 from marchwarden.core.sentences import LONGEST_SENTENCE
-from marchwarden.minds.extractive.composed import CLOSING, ComposedStatements, Composition, Line, line, sentences_of
+from marchwarden.minds.extractive.composed import AT_END, ComposedStatements, Composition, Line, line, sentences_of
 from marchwarden.text.injection import is_injection
+from marchwarden.text.punctuation import ENDS
 from marchwarden.text.words import WordStemmer
 
 FEWEST_ITEMS: Final = 2
@@ -22,7 +23,7 @@ MORE: Final = " …"
 
 _ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
 _ANY_ITEM: Final = re.compile(rf"^[ \t]*{_ITEM.pattern}", re.MULTILINE)
-_SENTENCE: Final = re.compile(rf"[.!?…]{CLOSING}")
+_SENTENCE: Final = re.compile(rf"[?{ENDS}]{AT_END}")
 
 
 class IntroducedLists(ComposedStatements):

@@ -17,7 +17,7 @@ from marchwarden.minds.extractive.gaps import find_gaps
 from marchwarden.minds.extractive.open_questions import open_questions
 from marchwarden.minds.extractive.queries import first_query, follow_ups
 from marchwarden.minds.extractive.survey import ScoredStatement, Survey, build_survey
-from marchwarden.text.words import WordStemmer
+from marchwarden.text.words import Stemmers, WordStemmer
 
 MODEL_ID: Final = "extractive-v2"
 FINDINGS_PER_ROUND: Final = 20
@@ -36,8 +36,7 @@ class ExtractiveMind:
 
     def __init__(self, similarity: Similarity | None = None) -> None:
         self._similarity = similarity
-        self._stems = WordStemmer()
-        self._detector = ConflictDetector(self._stems)
+        self._stemmers = Stemmers()
         self._last: Survey | None = None
 
     @property
@@ -50,17 +49,18 @@ class ExtractiveMind:
 
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
         """Search for the question, or only for the aspects the context does not answer."""
+        stems = self._stems(notebook)
         aspects = split_aspects(notebook.question)
-        open_aspects = unanswered_aspects(aspects, notebook.context, self._stems)
+        open_aspects = unanswered_aspects(aspects, notebook.context, stems)
         text = notebook.question if open_aspects == aspects else " ".join(open_aspects)
-        return Thought(Plan((first_query(text),), open_aspects))
+        return Thought(Plan((first_query(text, stems),), open_aspects))
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         """Score the passages that fit the allowance, and search further only for aspects without a good match."""
         readable = _affordable(notebook, passages, left.tokens)
         survey = self._survey(notebook, _read_passages(notebook, readable))
         noted = _noteworthy(survey, readable)
-        further_queries = follow_ups(survey, self._stems)
+        further_queries = follow_ups(survey, self._stems(notebook))
         reading = Reading(
             findings=tuple(_finding(scored) for scored in noted),
             satisfied=_is_satisfied(survey) and not further_queries,
@@ -71,25 +71,29 @@ class ExtractiveMind:
 
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """Return the answering sentences, their conflicts and the gaps. No answer is better than a wrong one."""
-        read = _read_passages(notebook)
+        read, stems = _read_passages(notebook), self._stems(notebook)
         survey = self._survey(notebook, read)
         match = overall_match(survey)
         answered = _is_answered(survey)
-        conflicts_found = find_conflicts(survey, self._detector) if answered else ()
-        choice = _choose(survey, match, conflicts_found, self._stems) if answered else AnswerChoice()
+        conflicts_found = find_conflicts(survey, ConflictDetector(stems)) if answered else ()
+        choice = _choose(survey, match, conflicts_found, stems) if answered else AnswerChoice()
         draft = Draft(
             claims=tuple(build_claim(survey, pick) for pick in choice.stated),
             match=round(match, 4),
             conflicts=conflicts_found,
-            gaps=find_gaps(survey, match, self._stems),
-            open_questions=open_questions(survey, read, self._stems),
+            gaps=find_gaps(survey, match, stems),
+            open_questions=open_questions(survey, read, stems),
             see_also=tuple(pointer for pick in choice.see_also for pointer in see_also_findings(survey, pick)),
         )
         return Thought(draft)
 
+    def _stems(self, notebook: Notebook) -> WordStemmer:
+        """Return the stemmer for the language of the question. The documents are compared with the question."""
+        return self._stemmers.for_text(notebook.question)
+
     def _survey(self, notebook: Notebook, passages: Sequence[Passage]) -> Survey:
         if self._last is None or not self._last.covers(notebook, passages):
-            self._last = build_survey(notebook, passages, self._stems, self._similarity)
+            self._last = build_survey(notebook, passages, self._stems(notebook), self._similarity)
         return self._last
 
 

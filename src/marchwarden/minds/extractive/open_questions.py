@@ -11,6 +11,7 @@ from marchwarden.core.passages import Passage
 from marchwarden.minds.extractive.statements import is_question
 from marchwarden.minds.extractive.survey import Survey
 from marchwarden.text.markdown import strip_markup
+from marchwarden.text.segmentation import count_words
 from marchwarden.text.words import WordStemmer
 
 MOST: Final = 3
@@ -58,7 +59,7 @@ def _in_passage(survey: Survey, passage: Passage, stems: WordStemmer) -> Iterato
         unanswered_aspects = _ASKS.match(text) and is_question(text) and sentence is passage.sentences[-1]
         if sentence.is_heading or not (unanswered_aspects or _UNSETTLED.search(text)):
             continue
-        if len(text) > LONGEST or len(text.split()) < FEWEST_WORDS:
+        if len(text) > LONGEST or count_words(text) < FEWEST_WORDS:
             continue
         closeness = survey.question_scorer.coverage(stems.content_stems(text))
         if closeness >= RELEVANT:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from marchwarden.text.languages import Language
+from marchwarden.text.segmentation import split_words
 from marchwarden.text.words import folded
 
 _SHORTEST_ROOT: Final = 3
@@ -134,8 +136,11 @@ def has_opposite(asked: str, said: str) -> bool:
     )
 
 
-def is_negated(text: str) -> bool:
-    return _NEGATION.search(folded(text)) is not None
+def is_negated(text: str, language: Language) -> bool:
+    """Whether the text has a negation. In scripts without spaces, negations are part of too many other words."""
+    if language.is_english:
+        return _NEGATION.search(folded(text)) is not None
+    return language.is_spaced and not language.negations.isdisjoint(split_words(text, language))
 
 
 def _excludes(ours: frozenset[str], theirs: frozenset[str], line: Mapping[str, int]) -> bool:

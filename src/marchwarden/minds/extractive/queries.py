@@ -15,9 +15,12 @@ MOST_QUERIES: Final = 8
 WELL_MET: Final = 0.75
 
 
-def first_query(text: str, aspect: str = "") -> Query:
+def first_query(text: str, stems: WordStemmer, aspect: str = "") -> Query:
     """Return the text without stop words, or unchanged if it has only stop words."""
-    content = [word for word in words(text) if word not in STOP_WORDS]
+    if stems.language.is_english:
+        content = [word for word in words(text) if word not in STOP_WORDS]
+    else:
+        content = stems.content_words(text)
     return Query(" ".join(dict.fromkeys(content)) or text, aspect)
 
 
@@ -30,7 +33,7 @@ def follow_ups(survey: Survey, stems: WordStemmer) -> tuple[Query, ...]:
     notebook = survey.notebook
     room = min(MOST_FOLLOW_UPS, MOST_QUERIES - len(notebook.queries))
     weak = [aspect for aspect in notebook.aspects if aspect_match(survey, aspect) < WELL_MET]
-    proposed = [first_query(aspect, aspect) for aspect in weak] if len(notebook.aspects) > 1 else []
+    proposed = [first_query(aspect, stems, aspect) for aspect in weak] if len(notebook.aspects) > 1 else []
     is_open = needs_second_hop(survey, stems)
     if weak or is_open:
         proposed.append(Query(" ".join(key_phrases(notebook.question))))

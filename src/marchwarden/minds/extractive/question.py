@@ -1,12 +1,16 @@
 """Parse a question: its stems, names and numbers, and the kind of answer it expects."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Final
 
-from marchwarden.text.words import WordStemmer, words
+from marchwarden.text.languages import DEFAULT, Language, load
+from marchwarden.text.languages.asking import asked_kind, asking_phrases
+from marchwarden.text.scripts import UPPER
+from marchwarden.text.words import WordStemmer, beginning_of, is_beginning, words
 
 # Words that tell the kind of answer. Answering sentences rarely repeat them.
 _ASKING: Final = """
@@ -16,7 +20,7 @@ _ASKING: Final = """
     type use used way word work year
 """
 _FILLER: Final = frozenset(_ASKING.split())
-NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[A-ZÀ-ÖØ-Þ0-9][\w'’.&-]*)*")
+NAME: Final = re.compile(rf"[{UPPER}][\w'’.&-]*(?:\s+(?:(?:of|the|de|van|von)\s+)*[{UPPER}0-9][\w'’.&-]*)*")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*\w*")
 
 
@@ -84,21 +88,60 @@ class ParsedQuestion:
     light: frozenset[str]
     pairs: tuple[tuple[str, str], ...]
     expected: AnswerType
+    stems_per_word: float = 1.0
+    language: Language = field(default_factory=lambda: load(DEFAULT))
 
 
 def parse_question(text: str, stems: WordStemmer) -> ParsedQuestion:
     ordered = stems.content_stems(text) or stems.all_stems(text)
     stem_set = frozenset(ordered)
-    key = frozenset(stem for phrase in key_phrases(text) for stem in stems.content_stems(phrase)) & stem_set
-    light = frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word)) - key
+    key = _key_stems(text, stems) & stem_set
+    light = _light_stems(text, stems) - key
     return ParsedQuestion(
         text=text,
         stems=tuple(dict.fromkeys(ordered)),
         key=key,
         light=light if light != stem_set else frozenset(),
         pairs=tuple(dict.fromkeys(pairwise(ordered))),
-        expected=next((kind for kind, pattern in _PATTERNS if pattern.search(text)), AnswerType.ANYTHING),
+        expected=_expected_answer(text, stems.language),
+        stems_per_word=stems.stems_per_word,
+        language=stems.language,
     )
+
+
+def _key_stems(text: str, stems: WordStemmer) -> frozenset[str]:
+    """Return the stems of names and numbers. Outside English, names are inflected: only their beginnings count."""
+    phrases = [stems.content_stems(phrase) for phrase in key_phrases(text)]
+    found = {stem for phrase in phrases for stem in phrase}
+    if stems.language.capitalizes_nouns:
+        # Only several capitalized words are certainly a name.
+        found = {
+            stem
+            for phrase in phrases
+            if phrase and (phrase[0][0].isdigit() or _is_long_name(phrase))
+            for stem in phrase
+        }
+    return frozenset(stem for stem in found if beginning_of(stem) not in found)
+
+
+def _is_long_name(stems: Sequence[str]) -> bool:
+    return sum(not is_beginning(stem) for stem in stems) > 1
+
+
+def _light_stems(text: str, stems: WordStemmer) -> frozenset[str]:
+    """Return the stems of words that only tell the kind of answer."""
+    if stems.language.is_english:
+        return frozenset(stem for word in words(text) if word in _FILLER for stem in stems.content_stems(word))
+    asking_words = " ".join((*asking_phrases(stems.language), *sorted(stems.language.fillers)))
+    asking = frozenset(stems.content_stems(asking_words))
+    return asking.intersection(stems.content_stems(text))
+
+
+def _expected_answer(text: str, language: Language) -> AnswerType:
+    if language.is_english:
+        return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), AnswerType.ANYTHING)
+    kind = asked_kind(text, language)
+    return AnswerType[kind.upper()] if kind else AnswerType.ANYTHING
 
 
 def key_phrases(text: str) -> list[str]:

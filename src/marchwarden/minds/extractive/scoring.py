@@ -74,6 +74,7 @@ class SentenceScorer:
         self.question = question
         self._weights = {stem: _stem_weight(question, stem, rarity) for stem in question.stems}
         self._total = sum(self._weights.values()) or 1.0
+        self._usual_length = USUAL_LENGTH * question.stems_per_word
         self._for_aims = question.expected is AnswerType.METHOD or asks_for_aims(question.text)
 
     def score(self, statement: Statement) -> Score:
@@ -106,7 +107,7 @@ class SentenceScorer:
         return sorted(absent, key=lambda stem: (-self._weights[stem], stem))
 
     def _passage_frequency(self, passage_stems: Mapping[str, int]) -> float:
-        long = 0.4 + 0.6 * sum(passage_stems.values()) / USUAL_LENGTH
+        long = 0.4 + 0.6 * sum(passage_stems.values()) / self._usual_length
         found = ((weight, passage_stems.get(stem, 0)) for stem, weight in self._weights.items())
         return sum(weight * count / (count + SATURATION * long) for weight, count in found) / self._total
 

@@ -22,6 +22,9 @@ from marchwarden.minds.extractive.lists import IntroducedLists
 from marchwarden.minds.extractive.rows import TableRows
 from marchwarden.text.injection import is_injection
 from marchwarden.text.markdown import strip_markup
+from marchwarden.text.punctuation import CLOSING, ENDS, UNCASED_LETTER
+from marchwarden.text.scripts import LOWER, SOUTH_EAST_ASIAN
+from marchwarden.text.segmentation import count_words
 from marchwarden.text.words import STOP_WORDS, WordStemmer
 
 FEWEST_WORDS: Final = 3
@@ -31,11 +34,14 @@ FIRST_LINES_DIVISOR: Final = 20
 """The first lines are at most this fraction (1/20) of a document, because a short text starts with its content."""
 _NO_STATEMENT: Final = frozenset({BlockKind.HEADING, BlockKind.TERM, BlockKind.CODE, BlockKind.TABLE_HEADER})
 """Kinds of lines that say nothing without the lines around them."""
-_QUESTION: Final = re.compile(r"\?[\"'”’)\]*_]*$")
-_FINISHED: Final = re.compile(r"[.!:…][\"'”’)\]*_`]*$")
+_QUESTION: Final = re.compile(rf"(?:[?？؟]|(?<=[\u0370-\u03ff]);)[{CLOSING}]*$")
+"""In Greek, a semicolon is a question mark."""
+_FINISHED: Final = re.compile(rf"(?:[:：{ENDS}]|[{SOUTH_EAST_ASIAN}])[{CLOSING}]*$")
+"""Thai and its neighbours have no full stop."""
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
+_LOWER_WORD: Final = re.compile(rf"(?:^|[\s(\"'“‘„«’])[{LOWER}]{{2,}}|{UNCASED_LETTER}")
+"""A word that is not capitalized, or a letter of a script without capitals."""
 _FIRST_WORD: Final = re.compile(r"[a-z]+(?= )")
-_LOWER_WORD: Final = re.compile(r"(?:^|[\s(\"'“‘])[a-zß-ÿ]{2,}")
 
 LOOK_BACK: Final = 120
 WORDS_TO_SPARE: Final = 5
@@ -201,7 +207,7 @@ def is_statement(sentence: Sentence, text: str, document: Document) -> bool:
         return bool(text)
     if _FOR_MACHINES.match(text):
         return False
-    return len(text.split()) >= FEWEST_WORDS and _LOWER_WORD.search(text) is not None and text != document.title
+    return count_words(text) >= FEWEST_WORDS and _LOWER_WORD.search(text) is not None and text != document.title
 
 
 def _continues(text: str, before: Sentence | None) -> bool:

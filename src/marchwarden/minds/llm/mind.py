@@ -32,7 +32,7 @@ from marchwarden.minds.llm.prompt import (
 )
 from marchwarden.minds.llm.schema import ConclusionShape, PlanShape, ReadingShape, RewordingShape, schema_of
 from marchwarden.minds.llm.support import Support, gaps_for_withdrawn
-from marchwarden.text.words import WordStemmer
+from marchwarden.text.words import Stemmers
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -53,7 +53,7 @@ class LanguageMind:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._stems = WordStemmer()
+        self._stemmers = Stemmers()
         self._prompts = {task: load_prompt(task) for task in ("plan", "read", "conclude", "reword")}
         shapes = (PlanShape, ReadingShape, ConclusionShape, RewordingShape)
         sent = [*(prompt.text for prompt in self._prompts.values()), *(str(schema_of(shape)) for shape in shapes)]
@@ -70,7 +70,9 @@ class LanguageMind:
     async def plan(self, notebook: Notebook, left: Allowance) -> Thought[Plan]:
         conversation = self._start_conversation(left, MAX_PLAN_TOKENS, PLAN_TIME_SHARE)
         shape = await conversation.ask(self._prompts["plan"], plan_content(notebook), PlanShape)
-        return _build_thought(conversation, parse_plan(shape, notebook, self._cleaner, self._stems))
+        return _build_thought(
+            conversation, parse_plan(shape, notebook, self._cleaner, self._stemmers.for_text(notebook.question))
+        )
 
     async def read(self, notebook: Notebook, passages: Sequence[Passage], left: Allowance) -> Thought[Reading]:
         """Read as many passages as fit, best first. Without passages the model is not called."""
@@ -92,7 +94,7 @@ class LanguageMind:
     async def conclude(self, notebook: Notebook, left: Allowance) -> Thought[Draft]:
         """Draft claims from the best sentences found. Without evidence the model is not called."""
         conversation = self._start_conversation(left, MAX_CONCLUSION_TOKENS)
-        evidence = select_evidence(notebook, self._stems)
+        evidence = select_evidence(notebook, self._stemmers.for_text(notebook.question))
         if not evidence:
             return Thought(Draft())
         prompt = self._prompts["conclude"]
@@ -112,7 +114,7 @@ class LanguageMind:
     async def _build_draft(
         self, shape: ConclusionShape, notebook: Notebook, conversation: Conversation, shown: Sequence[str]
     ) -> Draft:
-        support = Support(notebook, self._stems)
+        support = Support(notebook, self._stemmers.for_text(notebook.question))
         claims = [support.with_evidence(claim, shown) for claim in parse_claims(shape.claims, notebook, self._cleaner)]
         claims = await self._reword(claims, notebook, support, conversation)
         usable = [claim for claim in claims if support.is_usable(claim)]

@@ -8,6 +8,7 @@ from typing import Final
 from marchwarden.core.passages import iter_passages
 from marchwarden.extraction import Extracted
 from marchwarden.researchers.files.bm25 import TermAnalyzer
+from marchwarden.text.languages.detect import detect
 
 _GAP: Final = re.compile(r"\W+")
 _CHUNK: Final = 65_536
@@ -15,9 +16,10 @@ _CHUNK: Final = 65_536
 
 def passage_terms(document: Extracted, analyzer: TermAnalyzer) -> Iterator[list[str]]:
     """Yield the terms of each passage, including its section path and the title of its document."""
+    language = detect(document.text)
     for passage in iter_passages(document.text, document.layout, document.blocks):
         text = document.text[passage.start : passage.end]
-        yield analyzer.analyze("\n".join((text, *passage.path, document.title)))
+        yield analyzer.analyze("\n".join((text, *passage.path, document.title)), language)
 
 
 def text_key(document: Extracted) -> str:

@@ -5,53 +5,52 @@ addition. With the scores computed here, a folder has the same ranking however i
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import tantivy
+from marchwarden.text.languages import Language
+from marchwarden.text.languages.detect import detect
+from marchwarden.text.words import ENGLISH, Stemmers
 
 MAX_QUERY_TERMS: Final = 64
 _K1: Final = 1.2
 _B: Final = 0.75
-_WORD: Final = re.compile(r"[^\W_]+")
-_STOP_WORDS: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """a about am an and any are as at be because been before being between both but by can could d did do does
-        doing down during each few for from further had has have having he her here hers him his how i if in into is it
-        its just ll m me more most my no nor not now of off on once only or other our out over own re s same shall she
-        should so some such t than that the their theirs them then there these they this those through to too under
-        until up ve very was we were what when where which while who whom whose why will with would you your yours""",
-    )
-)
+_LANGUAGE_TERM: Final = "language:"
+"""Start of a term that tells the language of a passage. English passages have none. No word contains a colon."""
 
 
 class TermAnalyzer:
-    """Converts text to index terms: lower case, without accents, stemmed."""
+    """Converts text to index terms: the stems of all words, in the language of the text. Not thread-safe."""
 
     def __init__(self) -> None:
-        filters = tantivy.Filter
-        self._analyzer = (
-            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-            .filter(filters.remove_long(40))
-            .filter(filters.lowercase())
-            .filter(filters.ascii_fold())
-            .filter(filters.stemmer("english"))
-            .build()
+        self._stemmers = Stemmers()
+
+    def analyze(self, text: str, language: Language = ENGLISH) -> list[str]:
+        """Return the terms of a passage in a document of this language."""
+        terms = self._stemmers.for_language(language).index_terms(text)
+        return terms if language.is_english else [*terms, language_term(language)]
+
+    def query_terms(self, query: str, indexed: Iterable[Language] = ()) -> list[str]:
+        """Return the distinct terms of a query. Stop words are dropped unless there are no others.
+
+        The words are stemmed in English, in the language of the query and in the languages of the index.
+        """
+        own = detect(query)
+        content_words = self._stemmers.for_language(own).content_words(query)
+        text = " ".join(word for word in content_words if word not in own.negations) or query
+        found = dict.fromkeys(
+            term
+            for language in dict.fromkeys((own, ENGLISH, *indexed))
+            for term in self._stemmers.for_language(language).index_terms(text)
         )
+        return sorted(found)[:MAX_QUERY_TERMS]
 
-    def analyze(self, text: str) -> list[str]:
-        words: list[str] = self._analyzer.analyze(text)
-        return words
 
-    def query_terms(self, query: str) -> list[str]:
-        """Return the distinct terms of a query. Stop words are dropped unless there are no others."""
-        words = _WORD.findall(query)
-        content_words = [word for word in words if word.lower() not in _STOP_WORDS]
-        return sorted(dict.fromkeys(self.analyze(" ".join(content_words or words))))[:MAX_QUERY_TERMS]
+def language_term(language: Language) -> str:
+    """Return the term in every passage of this language."""
+    return f"{_LANGUAGE_TERM}{language.code}"
 
 
 @dataclass(frozen=True)

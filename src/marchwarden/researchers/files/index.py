@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,9 +38,10 @@ from marchwarden.researchers.files.reading import FileReader
 from marchwarden.researchers.files.store import IndexStore
 from marchwarden.researchers.files.update import IndexUpdate
 from marchwarden.researchers.files.watch import FolderWatcher
+from marchwarden.text.languages import Language
 from marchwarden.text.sanitize import one_line
 
-INDEX_VERSION: Final = 9
+INDEX_VERSION: Final = 10
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
 _DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
@@ -105,9 +106,15 @@ class FolderIndex:
         """Whether nothing has changed since the last complete update, as far as notifications tell."""
         return self._store is not None and not self._is_damaged and self._watcher.is_unchanged()
 
-    def query_terms(self, query: str) -> list[str]:
+    def query_terms(self, query: str, indexed: Iterable[Language]) -> list[str]:
+        """Return the terms of a query for indexes with documents in these languages."""
         with self._lock:
-            return self._reader.analyzer.query_terms(query)
+            return self._reader.analyzer.query_terms(query, indexed)
+
+    def languages(self) -> list[Language]:
+        """Return the languages of the documents, except English."""
+        with self._reading():
+            return self._postings.languages() if self._postings else []
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         with self._reading():

@@ -10,8 +10,9 @@ import tantivy
 
 from marchwarden.core.paths import create_folder
 from marchwarden.errors import StorageError
-from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics
+from marchwarden.researchers.files.bm25 import Bm25Scorer, Statistics, language_term
 from marchwarden.researchers.files.models import IndexDamaged
+from marchwarden.text.languages import Language, languages
 
 MAX_PASSAGES: Final = 64
 _EXTRA_CANDIDATES: Final = 16
@@ -84,6 +85,11 @@ class Postings:
     def contains(self, document: int) -> bool:
         with _translate_read_errors():
             return bool(self._searcher.doc_freq("document", str(document)))
+
+    def languages(self) -> list[Language]:
+        """Return the languages of passages, except English."""
+        with _translate_read_errors():
+            return [each for each in languages() if self._searcher.doc_freq("terms", language_term(each))]
 
     def statistics(self, terms: Sequence[str], words: int) -> Statistics:
         """Return exact statistics of the passages that are not deleted. `words` is their total length."""

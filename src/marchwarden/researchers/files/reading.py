@@ -1,5 +1,6 @@
 """Read changed files, several at a time: content, text, and the terms of the passages. Does not know the store."""
 
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,11 +37,19 @@ class FileReader:
     """Reads files of one folder with several threads. Results keep the order of the files."""
 
     def __init__(self, folder: Folder, extractor: Extractor, max_bytes: int, threads: int) -> None:
-        self.analyzer = TermAnalyzer()
+        self._analyzers = threading.local()
         self._folder = folder
         self._extractor = extractor
         self._max_bytes = max_bytes
         self._threads = threads
+
+    @property
+    def analyzer(self) -> TermAnalyzer:
+        """The analyzer of this thread."""
+        found: TermAnalyzer | None = getattr(self._analyzers, "own", None)
+        if found is None:
+            found = self._analyzers.own = TermAnalyzer()
+        return found
 
     def read_all(self, files: Sequence[FoundFile], hashes: Mapping[str, str]) -> Iterator[ReadFile]:
         """Yield every file. `hashes` are those of the contents in the index, by path."""

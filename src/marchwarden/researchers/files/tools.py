@@ -167,7 +167,8 @@ class FilesSource:
         return f"nothing readable in {places}: {reason}; readable files are {READABLE}"
 
     def _search(self, text: str) -> Sequence[Hit]:
-        terms = self._indexes[0].query_terms(text)
+        indexed = dict.fromkeys(language for index in self._indexes for language in index.languages())
+        terms = self._indexes[0].query_terms(text, indexed)
         if not terms:
             return ()
         statistics = [index.statistics(terms) for index in self._indexes]
