@@ -3,6 +3,7 @@ import pytest
 from marchwarden.core.blocks import BlockKind
 from marchwarden.extraction import Extracted, Extractor, Unreadable, extract
 from marchwarden.extraction.pdf import MAX_PAGES
+from tests.extraction import samples
 from tests.extraction.pdfs import BOLD, MONO, Page, Text, lines, pdf
 from tests.world import pdfs as hostile
 
@@ -199,6 +200,13 @@ def test_pdf_without_text_is_refused_with_a_reason(content: bytes, reason: str) 
     with pytest.raises(Unreadable) as refused:
         extract(content, "a.pdf")
     assert refused.value.detail == reason
+
+
+def test_reason_is_not_that_of_an_earlier_document() -> None:
+    for content, reason in ((samples.pdf(["x"], encrypted=True), "an encrypted PDF"), (pdf(), "a damaged PDF")):
+        with pytest.raises(Unreadable) as refused:
+            extract(content, "a.pdf")
+        assert refused.value.detail == reason
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ def _open_pdf(content: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
         locked = error.err_code in (pypdfium2.raw.FPDF_ERR_PASSWORD, pypdfium2.raw.FPDF_ERR_SECURITY)
-        raise Unreadable("an encrypted PDF" if locked else "a damaged PDF") from error
+        # For a PDF without pages, PDFium repeats the error of an earlier document.
+        raise Unreadable("an encrypted PDF" if locked and b"/Encrypt" in content else "a damaged PDF") from error
 
 
 def _read_pages(document: pypdfium2.PdfDocument) -> list[list[Line]]:
