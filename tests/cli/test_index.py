@@ -45,7 +45,7 @@ def test_build_status_and_drop(shell: Shell):
         "  1 file changed since",
         "  skipped 3 files: 1 generated, 1 image, 1 unreadable",
         "  yarn.lock: generated, by its name (generated)",
-        "  picture.png: binary (image)",
+        "  picture.png: a damaged image (image)",
         "  broken.pdf: a damaged PDF (unreadable)",
     ]
     done = shell.run("index", "drop", "docs")

@@ -61,6 +61,7 @@ HOMES = {
 def answer_of(done: "CommandResult | subprocess.CompletedProcess[str]") -> dict[str, Any]:
     result: dict[str, Any] = json.loads(done.stdout)
     del result["trace_id"], result["cost_metadata"]["wall_time_sec"]
+    result["cost_metadata"].pop("indexing_sec", None)
     for dispatch in result["dispatches"]:
         del dispatch["trace_id"]
     return result

@@ -25,7 +25,7 @@ from marchwarden.text.markdown import strip_markup
 from marchwarden.text.punctuation import CLOSING, ENDS, UNCASED_LETTER
 from marchwarden.text.scripts import LOWER, SOUTH_EAST_ASIAN
 from marchwarden.text.segmentation import count_words
-from marchwarden.text.words import STOP_WORDS, WordStemmer
+from marchwarden.text.words import WordStemmer
 
 FEWEST_WORDS: Final = 3
 FIRST_LINES: Final = 300
@@ -41,6 +41,7 @@ _FINISHED: Final = re.compile(rf"(?:[:：{ENDS}]|[{SOUTH_EAST_ASIAN}])[{CLOSING}
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
 _LOWER_WORD: Final = re.compile(rf"(?:^|[\s(\"'“‘„«’])[{LOWER}]{{2,}}|{UNCASED_LETTER}")
 """A word that is not capitalized, or a letter of a script without capitals."""
+_CONTINUING: Final = frozenset("and because but instead nor or so than that then where which".split())
 _FIRST_WORD: Final = re.compile(r"[a-z]+(?= )")
 
 LOOK_BACK: Final = 120
@@ -213,7 +214,7 @@ def is_statement(sentence: Sentence, text: str, document: Document) -> bool:
 def _continues(text: str, before: Sentence | None) -> bool:
     """Whether the text continues a sentence that began above an example: `and psql will quit.`"""
     first = _FIRST_WORD.match(text)
-    return first is not None and (first[0] in STOP_WORDS or (before is not None and before.kind is BlockKind.CODE))
+    return first is not None and (first[0] in _CONTINUING or (before is not None and before.kind is BlockKind.CODE))
 
 
 def find_abbreviations(text: str, asked: Collection[str], stems: WordStemmer) -> Abbreviations:
