@@ -60,6 +60,10 @@ class Passage:
     heading: str = ""
     path: tuple[str, ...] = ()
 
+    def names(self, title: str) -> tuple[str, ...]:
+        """Return what names the passage: the title of its document, unless a heading repeats it, and the path."""
+        return self.path if title in self.path else (title, *self.path)
+
 
 def split(
     text: str, layout: Layout = "prose", blocks: Sequence[Block] = (), *, first: int = 1, document: int = 0

@@ -35,7 +35,7 @@ class _Postings:
 
 
 class PassageIndex:
-    """BM25 index of passages, each with its title and heading.
+    """BM25 index of passages, each with the names of its document and sections.
 
     Every query first indexes the passages added since the last one. No text is tokenised twice.
     """
@@ -45,7 +45,6 @@ class PassageIndex:
         self.stems = stems or WordStemmer()
         self._postings: dict[str, _Postings] = {}
         self._lengths = array("L")
-        self._titles: dict[int, tuple[str, ...]] = {}
         self._contents: dict[str, SentenceContent] = {}
         self._total = 0
 
@@ -79,7 +78,8 @@ class PassageIndex:
         for place in range(len(self._lengths), len(self.notebook.passages)):
             passage = self.notebook.passages[place]
             body = self.stems.content_stems(self.notebook.text_of(passage))
-            self._post(place, body + self.stems.content_stems("\n".join(passage.path)) + self._title(passage.document))
+            names = passage.names(self.notebook.documents[passage.document].title)
+            self._post(place, body + self.stems.content_stems("\n".join(names)))
             self._lengths.append(len(body))
             self._total += len(body) or 1
 
@@ -88,11 +88,6 @@ class PassageIndex:
             postings = self._postings.setdefault(stem, _Postings())
             postings.places.append(place)
             postings.counts.append(count)
-
-    def _title(self, document: int) -> tuple[str, ...]:
-        if document not in self._titles:
-            self._titles[document] = self.stems.content_stems(self.notebook.documents[document].title)
-        return self._titles[document]
 
 
 def _rarity(passages: int, holding: int) -> float:

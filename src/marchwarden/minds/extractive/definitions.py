@@ -22,5 +22,6 @@ class Definitions(ComposedStatements):
 
     def _compose(self, term: Line, description: Line) -> None:
         text = f"{term.opening} {description.text}"
-        if description.text[:1].islower() and len(text) <= LONGEST_SENTENCE:
+        is_fragment = description.text[:1].islower() and not description.text.startswith(term.text.split(maxsplit=1)[0])
+        if is_fragment and len(text) <= LONGEST_SENTENCE:
             self._composed[description.id] = Composition(text, (term.id,), description.start)

@@ -6,6 +6,7 @@ On 500 questions of TAT-QA, `answer_said` is .436 with rows and .348 without (Qu
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import compress
 from typing import Final
 
@@ -76,7 +77,7 @@ class TableRows:
         if not any(self._question_numbers & each for each in numbers):
             return row
         wanted = (not each or self._question_numbers & each for each in numbers)
-        return Row(row.label, tuple(compress(row.cells, wanted)))
+        return replace(row, cells=tuple(compress(row.cells, wanted)))
 
     def _shortened(self, row: Row) -> Row | None:
         """Return a row that is short enough to quote: keep the cells that share most words with the question."""
@@ -85,9 +86,9 @@ class TableRows:
         kept: list[Cell] = []
         for cell in sorted(row.cells, key=self._shared_words, reverse=True):
             chosen = [each for each in row.cells if each in kept or each is cell]
-            if len(Row(row.label, tuple(chosen)).text) <= LONGEST_SENTENCE:
+            if len(replace(row, cells=tuple(chosen)).text) <= LONGEST_SENTENCE:
                 kept = chosen
-        return Row(row.label, tuple(kept)) if kept else None
+        return replace(row, cells=tuple(kept)) if kept else None
 
     def _shared_words(self, cell: Cell) -> int:
         return len(self._question_stems.intersection(self._stems.content_stems(f"{cell.column} {cell.value}")))

@@ -41,7 +41,9 @@ _FINISHED: Final = re.compile(rf"(?:[:：{ENDS}]|[{SOUTH_EAST_ASIAN}])[{CLOSING}
 _FOR_MACHINES: Final = re.compile(r"\.\. (?:\||_|\[|[\w-]+::)|\[[^\]]+\]:\s+\S+|<!--")
 _LOWER_WORD: Final = re.compile(rf"(?:^|[\s(\"'“‘„«’])[{LOWER}]{{2,}}|{UNCASED_LETTER}")
 """A word that is not capitalized, or a letter of a script without capitals."""
-_CONTINUING: Final = frozenset("and because but instead nor or so than that then where which".split())
+_CONTINUING: Final = frozenset(
+    {"and", "because", "but", "instead", "nor", "or", "so", "than", "that", "then", "where", "which"}
+)
 _FIRST_WORD: Final = re.compile(r"[a-z]+(?= )")
 
 LOOK_BACK: Final = 120
@@ -152,12 +154,10 @@ def _build_page(
 def _in_passage(
     notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, quoted_question: re.Pattern[str]
 ) -> Iterator[Statement]:
-    section = "\n".join(passage.path)
-    topic = page.title | frozenset(stems.content_stems(section))
+    names = "\n".join(passage.names(page.document.title))
+    topic = page.title | frozenset(stems.content_stems(names))
     body = quoted_question.sub(" ", notebook.text_of(passage))
-    passage_stems = Counter(
-        expand_abbreviations(stems.content_stems(f"{page.document.title}\n{section}\n{body}"), page.abbreviations)
-    )
+    passage_stems = Counter(expand_abbreviations(stems.content_stems(f"{names}\n{body}"), page.abbreviations))
     for before, sentence in zip((None, *passage.sentences), passage.sentences, strict=False):
         composed = page.composition_for(sentence)
         text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))

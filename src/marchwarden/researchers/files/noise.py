@@ -22,8 +22,18 @@ GENERATED_NAMES: Final = _words(
     """searchindex.js search-index.js search_index.json objects.inv member-search-index.js package-search-index.js
     type-search-index.js tag-search-index.js module-search-index.js cachedir.tag thumbs.db"""
 )
-_GENERATED_ENDINGS: Final = (".min.js", ".min.mjs", ".min.css", ".js.map", ".mjs.map", ".css.map", ".d.ts.map")
-_THEME_ENDINGS: Final = (".js", ".css")
+_HELP_INDEXES: Final = (".devhelp", ".devhelp2", ".devhelp.gz", ".devhelp2.gz", ".qhp", ".qhcp", ".hhc", ".hhk", ".hhp")
+_GENERATED_ENDINGS: Final = (
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    ".js.map",
+    ".mjs.map",
+    ".css.map",
+    ".d.ts.map",
+    *_HELP_INDEXES,
+)
+_THEME_ENDINGS: Final = (".js", ".css", ".json", ".xml")
 _CACHE_MARKS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 _THEME_MARKS: Final = frozenset({"documentation_options.js", "doctools.js"})
 
@@ -31,7 +41,7 @@ _SCRIPT_NAME: Final = re.compile(r"\.(?:[cm]?jsx?|css|tsx?)$", re.IGNORECASE)
 _PAGE_NAME: Final = re.compile(r"\.x?html?$", re.IGNORECASE)
 _HEAD: Final = 200_000
 _MINIFIED_LINE: Final = 1_000
-"""Average length of the lines of a script that nobody wrote by hand."""
+"""Average length of the lines of a script that a program wrote."""
 _MINIFIED_SIZE: Final = 2_000
 _SEARCH_DATA: Final = re.compile(
     rb"""\s*(?:
@@ -76,7 +86,7 @@ def is_cache(names: Collection[str]) -> bool:
 
 
 def is_theme_file(folder: str, names: Collection[str], name: str) -> bool:
-    """Whether a file is one of the scripts and styles that Sphinx copies next to its pages."""
+    """Whether a file is one of the files of the theme that Sphinx copies next to its pages."""
     return folder.endswith("_static") and name.endswith(_THEME_ENDINGS) and not _THEME_MARKS.isdisjoint(names)
 
 
