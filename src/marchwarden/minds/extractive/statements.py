@@ -123,10 +123,8 @@ class _Page:
             or self.definitions.composition_for(sentence)
         )
 
-    def is_statement(self, sentence: Sentence, text: str, before: Sentence | None) -> bool:
+    def is_statement(self, sentence: Sentence, text: str) -> bool:
         """Whether the line is a separate statement, not a table header or part of a composed statement."""
-        if self.document.blocks and _continues(text, before):
-            return False
         if self.rows.is_included(sentence) or self.lists.is_included(sentence) or self.examples.is_included(sentence):
             return False
         return is_statement(sentence, text, self.document)
@@ -161,8 +159,9 @@ def _in_passage(
     for before, sentence in zip((None, *passage.sentences), passage.sentences, strict=False):
         composed = page.composition_for(sentence)
         text = composed.text if composed else strip_markup(notebook.sentence_text(passage, sentence))
-        accepted = not is_injection(text) if composed else page.is_statement(sentence, text, before)
-        if accepted:
+        continues = bool(page.document.blocks) and _continues(text, before)
+        accepted = not is_injection(text) if composed else page.is_statement(sentence, text)
+        if accepted and not continues:
             own = expand_abbreviations(stems.content_stems(quoted_question.sub(" ", text)), page.abbreviations)
             yield Statement(
                 evidence=sentence.id,
