@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from marchwarden.protocols import Source
     from marchwarden.settings import Settings
 
-READABLE: Final = "text, Markdown, HTML, PDF, Office files, EPUB, CSV, JSON and source code"
+READABLE: Final = "text, Markdown, HTML, PDF, Office files, email, EPUB, CSV, JSON, archives and source code"
 _FOLDERS: Final = "folders"
 _INCLUDE: Final = "include"
 _EXCLUDE: Final = "exclude"
