@@ -75,7 +75,7 @@ PARTS: Final[Mapping[str, tuple[Switch, ...]]] = {
     "antecedents": (Switch(answer, "find_antecedent", _return_empty),),
     "abbreviations": (Switch(statements, "find_abbreviations", _return_no_abbreviations),),
     "first lines": (Switch(statements, "FIRST_LINES", 0),),
-    "rows": (Switch(TableRows, "composition_for", _return_none), Switch(TableRows, "is_heading", _return_false)),
+    "rows": (Switch(TableRows, "composition_for", _return_none), Switch(TableRows, "is_included", _return_false)),
     "lists": (
         Switch(IntroducedLists, "composition_for", _return_none),
         Switch(IntroducedLists, "is_included", _return_false),
