@@ -85,7 +85,7 @@ def a_judgement(question: SuiteQuestion = QUESTIONS[0], **changed: Any) -> Judge
 def write_suite(suite: Suite, folder: Path) -> Path:
     """Write the suite to a folder for the command line."""
     folder.mkdir(parents=True)
-    documents = [{"id": each.id, "title": each.title, "text": each.text} for each in suite.documents]
+    documents = [{"id": each.id, "title": each.title, "text": each.text, "file": each.file} for each in suite.documents]
     questions = [
         {
             "id": each.id,
@@ -100,4 +100,8 @@ def write_suite(suite: Suite, folder: Path) -> Path:
     ]
     for name, rows in (("docs", documents), ("questions", questions)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    if suite.originals:
+        (folder / "files").mkdir()
+    for name, content in suite.originals.items():
+        (folder / "files" / name).write_bytes(content)
     return folder

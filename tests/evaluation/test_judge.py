@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.evaluation.judge import Judge, covers, normalize
-from marchwarden.evaluation.suite import Evidence, SuiteQuestion
+from marchwarden.evaluation.suite import Evidence, SuiteDocument, SuiteQuestion
 from marchwarden.storage.archive import Archive
 from tests.evaluation.results import BRIDGE, NOTHING, QUESTIONS, REFUSAL, SENN, SUITE, a_citation, a_result
 
@@ -51,6 +53,15 @@ def test_excerpts_from_outside_the_suite_are_checked_in_the_archive(tmp_path):
     result = a_result(citations=(kept, missing))
     assert Judge(SUITE, archive).judge(OPENED, result).verbatim == 1
     assert JUDGE.judge(OPENED, result).verbatim == 0
+
+
+@pytest.mark.parametrize("inside", ["", "#page=2", "/report.md", "/inner.zip/d000000.txt#L1-L3"])
+def test_locators_inside_a_file_of_the_suite_name_its_document(inside):
+    mail = SuiteDocument("mail", "Dear all,\n\nThe sand was sold.", file="winter.eml")
+    judge = Judge(replace(SUITE, documents=(*SUITE.documents, mail)))
+    asked = SuiteQuestion("s", "Was the sand sold?", evidence=(Evidence("mail"),), answerable=True)
+    judged = judge.judge(asked, a_result(citations=(a_citation("The sand was sold.", f"lib/d000002.eml{inside}"),)))
+    assert (judged.gold_document, judged.verbatim) == (True, 1)
 
 
 @pytest.mark.parametrize(("answer", "valid"), [("x [1]", True), ("x [2]", False), ("x [0]", False), ("x", True)])
@@ -131,6 +142,24 @@ def test_known_wrong_answer_is_detected():
 def test_normalize_drops_articles_case_and_punctuation():
     assert normalize("The Alder-Bridge, a bridge.") == " alder bridge bridge "
     assert normalize("bridge") not in normalize("bridges")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("1954年", "天文台建于1954年，位于海拔"),
+        ("липа", "Дерево — «Липа»."),
+        ("भोर", "नाम भोर है।"),
+        ("480 θέσεις", "Έχει 480 θέσεις·"),
+    ],
+)
+def test_words_are_found_in_other_scripts(answer, text):
+    assert normalize(answer) in normalize(text)
+
+
+def test_a_quote_in_chinese_is_covered_by_most_of_its_characters():
+    assert covers("天文台建于1954年，", "萨恩山天文台建于1954年。")
+    assert not covers("天文台建于1954年，", "天文台的门票为12克朗。")
 
 
 @given(st.lists(st.sampled_from(["alder", "bridge", "senn", "opened", "green"]), min_size=1, unique=True), st.data())

@@ -1,12 +1,16 @@
 import hashlib
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.errors import InvalidInput, StorageError
-from marchwarden.evaluation.suite import Suite, SuiteQuestion, shipped_suites
+from marchwarden.evaluation.suite import Suite, SuiteDocument, SuiteQuestion, shipped_suites
+from marchwarden.extraction import extract
+from marchwarden.text.scripts import script_of
 from tests.evaluation.results import QUESTIONS, SUITE, write_suite
 
 
@@ -59,6 +63,38 @@ def test_documents_are_written_once(tmp_path):
     assert [each.name for each in (tmp_path / "suites").iterdir()] == [folder.name]
 
 
+def with_file(name: str = "notes.of.dorn.html", content: bytes = b"<p>The weir\r\n is \xfc</p>") -> Suite:
+    documents = (*SUITE.documents, SuiteDocument("weir", "The weir is ü", "Notes", name))
+    return replace(SUITE, documents=documents, originals={name: content})
+
+
+def test_files_of_a_suite_are_written_byte_for_byte(tmp_path):
+    suite = Suite.load(str(write_suite(with_file(), tmp_path / "small")))
+    assert suite.originals == with_file().originals
+    folder = suite.write_documents(tmp_path / "suites")
+    assert sorted(each.name for each in folder.iterdir()) == ["d000000.txt", "d000001.txt", "d000002.html"]
+    assert (folder / "d000002.html").read_bytes() == b"<p>The weir\r\n is \xfc</p>"
+
+
+def test_digest_covers_the_files(tmp_path):
+    contents = {"plain": SUITE, "one": with_file(), "two": with_file(content=b"<p>The weir</p>")}
+    digests = {Suite.load(str(write_suite(suite, tmp_path / name))).digest for name, suite in contents.items()}
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("gone.html", "small/files/gone.html cannot be read"), ("../docs.jsonl", "line 3: file: "), (".", "file: ")],
+)
+def test_file_that_is_not_in_the_folder_of_the_suite_is_rejected(tmp_path, name, expected):
+    folder = write_suite(SUITE, tmp_path / "small")
+    with (folder / "docs.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "weir", "text": "The weir", "file": name}) + "\n")
+    with pytest.raises(InvalidInput) as refused:
+        Suite.load(str(folder))
+    assert expected in str(refused.value)
+
+
 def test_unwritable_folder_raises_storage_error(tmp_path):
     (tmp_path / "suites").write_text("a file")
     with pytest.raises(StorageError):
@@ -91,10 +127,18 @@ def test_overlong_question_is_left_out():
     assert [each.id for each in suite.sample()] == ["b"]
 
 
+def texts_of(content: bytes, name: str) -> Iterator[str]:
+    """The text of a file, then the texts of the files inside it."""
+    extracted = extract(content, name)
+    yield extracted.text
+    for each in extracted.attachments:
+        yield from texts_of(each.content, each.name)
+
+
 def test_shipped_suite_is_consistent():
     suite = Suite.load("marches")
     texts = {each.id: each.text for each in suite.documents}
-    assert 25 <= len(suite.documents) <= 50
+    assert 25 <= len(suite.documents) <= 60
     assert len(suite.sample()) >= 60
     for question in suite.questions:
         assert question.answerable is bool(question.evidence)
@@ -102,6 +146,25 @@ def test_shipped_suite_is_consistent():
             assert each.quote and each.quote in texts[each.doc_id], question.id
         for answer in question.answers:
             assert any(answer in (each.quote or "") for each in question.evidence), question.id
+    for document in suite.documents:
+        if document.file:
+            assert "\n\n".join(texts_of(suite.originals[document.file], document.file)) == document.text
+
+
+def test_dates_of_shipped_files_are_old():
+    """The age of a document changes its confidence, so the figures of newer ones would depend on the day of the run."""
+    dates = [extract(content, name).published for name, content in Suite.load("marches").originals.items()]
+    assert any(dates)
+    assert all(published is None or published.year < 2020 for published in dates)
+
+
+def test_shipped_suite_has_office_files_email_and_other_scripts():
+    suite = Suite.load("marches")
+    suffixes = {each.suffix for each in suite.documents}
+    assert suffixes == {".txt", ".xlsx", ".pptx", ".docx", ".eml", ".html", ".pdf"}
+    assert sum(map(len, suite.originals.values())) < 60_000
+    scripts = {script_of(character) for document in suite.documents for character in document.text} - {""}
+    assert scripts == {"Latin", "Cyrillic", "Greek", "Arabic", "Devanagari", "Han", "Kana"}
 
 
 def test_shipped_suite_has_every_kind_of_question():

@@ -6,6 +6,7 @@ the first citations.
 
 import re
 import string
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,13 +19,17 @@ from marchwarden.evaluation.suite import Id, Suite, SuiteQuestion
 from marchwarden.evidence.grounding import NO_ANSWER, unsupported
 from marchwarden.evidence.markers import ANY_MARKER, marker_numbers
 from marchwarden.storage.archive import Archive
+from marchwarden.text.scripts import EAST_ASIAN
 
 MAX_CHARACTERS: Final = 600
 MAX_CITATIONS: Final = 8
 MIN_CONFIDENCE: Final = 0.5
 QUOTE_COVERAGE: Final = 0.6
 
-_PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
+_PUNCTUATION: Final = dict.fromkeys(map(ord, string.punctuation), " ") | {
+    code: " " for code in (*range(0x80, 0x3100), *range(0xFF00, 0xFFF0)) if unicodedata.category(chr(code))[0] == "P"
+}
+_UNSPACED: Final = re.compile(f"([{EAST_ASIAN}])")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
@@ -81,7 +86,7 @@ class Judge:
 
     def judge(self, question: SuiteQuestion, result: ResearchResult) -> Judgement:
         excerpts = [_excerpt_text(each) for each in result.citations]
-        cited = [self._ids.get(_file_name(each)) for each in result.citations[:MAX_CITATIONS]]
+        cited = [self._ids.get(self._suite_file(each)) for each in result.citations[:MAX_CITATIONS]]
         gold = {each.doc_id for each in question.evidence}
         quotes = [each.quote for each in question.evidence if each.quote]
         seen, said = " ".join(excerpts)[:MAX_CHARACTERS], ANY_MARKER.sub("", result.answer)[:MAX_CHARACTERS]
@@ -109,10 +114,15 @@ class Judge:
     def _is_verbatim(self, citation: Citation) -> bool:
         """Whether the excerpt occurs in the document it names, from the suite or from the archive."""
         words = _excerpt_text(citation)
-        text = self._texts.get(_file_name(citation))
+        text = self._texts.get(self._suite_file(citation))
         if text is None:
             text = self._archived_text(citation)
         return words != "" and words in text
+
+    def _suite_file(self, citation: Citation) -> str:
+        """Return the file of the suite that a citation names, directly or by a file inside it, or nothing."""
+        path = PurePosixPath(citation.locator.split("#")[0].split("?")[0])
+        return next((part for part in path.parts if part in self._ids), "")
 
     def _archived_text(self, citation: Citation) -> str:
         if self._archive is None or citation.text_hash is None:
@@ -128,8 +138,11 @@ def collapse_spaces(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Return lower-case words without punctuation and articles, between spaces, so that `in` finds whole words only."""
-    words = text.lower().translate(_PUNCTUATION).split()
+    """Return lower-case words without punctuation and articles, between spaces, so that `in` finds whole words only.
+
+    Every Chinese or Japanese character counts as a word.
+    """
+    words = _UNSPACED.sub(r" \1 ", text.lower()).translate(_PUNCTUATION).split()
     return f" {' '.join(word for word in words if word not in _ARTICLES)} "
 
 
@@ -142,10 +155,6 @@ def covers(quote: str, text: str) -> bool:
 def _contains_any(text: str, answers: Iterable[str]) -> bool | None:
     wanted = [normalize(answer) for answer in answers if answer]
     return any(answer in normalize(text) for answer in wanted) if wanted else None
-
-
-def _file_name(citation: Citation) -> str:
-    return PurePosixPath(citation.locator.split("#")[0].split("?")[0]).name
 
 
 def _excerpt_text(citation: Citation) -> str:

@@ -1,4 +1,4 @@
-"""A suite: documents and questions with known answers, in `docs.jsonl` and `questions.jsonl`.
+"""A suite: documents and questions with known answers, in `docs.jsonl` and `questions.jsonl`, and files in `files/`.
 
 Loads suites, samples questions and writes documents as files. Knows nothing about researchers or figures.
 """
@@ -6,14 +6,14 @@ Loads suites, samples questions and writes documents as files. Knows nothing abo
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import Final, Self, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Final, Self, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from marchwarden.contract import MAX_QUESTION
 from marchwarden.core.digest import digest
@@ -21,22 +21,32 @@ from marchwarden.core.paths import create_folder
 from marchwarden.errors import InvalidInput, StorageError
 
 Id = str | int
+FileName = Annotated[str, Field(pattern=r"^\w[\w .-]*$")]
+"""A name without folders, so that a suite reads only its own files."""
 Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
 class SuiteDocument:
-    """One document of a suite."""
+    """One document of a suite: a title and a text, or a file from the folder `files` of the suite.
+
+    The `text` of a file is the text that is read from it, followed by the texts of the files inside it.
+    """
 
     id: Id
     text: str = field(repr=False)
     title: str | None = None
+    file: FileName | None = None
 
     @property
     def content(self) -> str:
-        """The content of its file: the title on its own line, then the text."""
-        title = (self.title or "").strip()
+        """The text to read: of a document without a file, the title on its own line, then the text."""
+        title = "" if self.file else (self.title or "").strip()
         return (f"{title}\n\n" if title else "") + self.text + "\n"
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.file).suffix if self.file else ".txt"
 
 
 @dataclass(frozen=True)
@@ -71,12 +81,13 @@ _QUESTION: Final = TypeAdapter(SuiteQuestion)
 
 @dataclass(frozen=True)
 class Suite:
-    """Documents and questions under a name. The digest covers both files."""
+    """Documents and questions under a name. The digest covers all files, `originals` holds those of the documents."""
 
     name: str
     digest: str
     documents: tuple[SuiteDocument, ...] = field(repr=False)
     questions: tuple[SuiteQuestion, ...] = field(repr=False)
+    originals: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @classmethod
     def load(cls, name: str) -> Self:
@@ -87,12 +98,15 @@ class Suite:
 
     @classmethod
     def read(cls, folder: Traversable, name: str) -> Self:
-        documents, questions = (_content(folder / f"{part}.jsonl", name) for part in ("docs", "questions"))
+        docs, questions = (_content(folder / f"{part}.jsonl", name) for part in ("docs", "questions"))
+        documents = tuple(_parse_lines(_DOCUMENT, docs, f"{name}/docs.jsonl"))
+        originals = {each.file: _read_original(folder, each.file, name) for each in documents if each.file}
         suite = cls(
             name,
-            digest(documents + b"\0" + questions),
-            tuple(_parse_lines(_DOCUMENT, documents, f"{name}/docs.jsonl")),
+            digest(b"\0".join([docs, questions, *(digest(each).encode() for each in originals.values())])),
+            documents,
             tuple(_parse_lines(_QUESTION, questions, f"{name}/questions.jsonl")),
+            originals,
         )
         _check_unique_ids([str(each.id) for each in suite.questions], f"{name}/questions.jsonl")
         _check_unique_ids([str(each.id) for each in suite.documents], f"{name}/docs.jsonl")
@@ -100,7 +114,7 @@ class Suite:
 
     def files(self) -> dict[str, SuiteDocument]:
         """Return the documents by file name."""
-        return {f"d{number:06d}.txt": document for number, document in enumerate(self.documents)}
+        return {f"d{number:06d}{document.suffix}": document for number, document in enumerate(self.documents)}
 
     def sample(self, limit: int | None = None, seed: int = 0) -> tuple[SuiteQuestion, ...]:
         """Return at most `limit` questions, the same for the same seed. Questions too long to ask are left out.
@@ -113,7 +127,7 @@ class Suite:
         return tuple(ranked[:limit])
 
     def write_documents(self, beneath: Path) -> Path:
-        """Write the documents as text files, unless they exist; return their folder."""
+        """Write the documents as files, unless they exist; return their folder."""
         folder = beneath / f"{self.name}-{self.digest.removeprefix('sha256:')[:16]}"
         try:
             if not folder.is_dir():
@@ -130,7 +144,8 @@ class Suite:
         temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".laying-"))
         try:
             for name, document in self.files().items():
-                (temporary / name).write_text(document.content, encoding="utf-8")
+                content = self.originals[document.file] if document.file else document.content.encode()
+                (temporary / name).write_bytes(content)
             temporary.rename(folder)
         except OSError:
             # Another process may have written the same folder first.
@@ -160,6 +175,13 @@ def _content(file: Traversable, name: str) -> bytes:
             f"No such suite: {name!r} ({file.name}: {error.strerror}). "
             f"Give a folder with docs.jsonl and questions.jsonl, or a shipped suite: {known}"
         ) from error
+
+
+def _read_original(folder: Traversable, file: str, name: str) -> bytes:
+    try:
+        return (folder / "files" / file).read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{name}/files/{file} cannot be read: {error.strerror}") from error
 
 
 def _parse_lines(shape: TypeAdapter[Kind], content: bytes, where: str) -> Iterator[Kind]:

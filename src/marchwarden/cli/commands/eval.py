@@ -67,8 +67,8 @@ def evaluate(
 ) -> int:
     """Measure a researcher with a suite of questions whose answers are known.
 
-    SUITE is a folder with docs.jsonl and questions.jsonl, or the name of a built-in suite: marches. The files
-    researcher reads the documents of the suite.
+    SUITE is a folder with docs.jsonl, questions.jsonl and an optional folder of files, or the name of a built-in suite:
+    marches. The files researcher reads the documents of the suite.
 
     \b
     marchwarden eval marches
