@@ -12,7 +12,8 @@ from marchwarden.extraction import outline
 from marchwarden.extraction.article import keep_article, letters_of
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.html_blocks import add_blocks, is_inline
+from marchwarden.extraction.html_blocks import add_blocks
+from marchwarden.extraction.html_elements import is_inline
 from marchwarden.extraction.page_title import find_titles
 from marchwarden.extraction.plain import parse_day
 from marchwarden.text.sanitize import printable
