@@ -17,6 +17,7 @@ from marchwarden.extraction.html_elements import (
     is_permalink,
     is_reference,
     is_skipped,
+    raised_number,
 )
 from marchwarden.extraction.html_tables import HtmlTable, find_stacked_cells, read_table
 
@@ -129,6 +130,8 @@ class _BlockWriter:
                 pass
             case "sup" | "a" if is_reference(element):
                 pass
+            case "sup" if raised := raised_number(element):
+                self._text.append(raised)
             case "math" | "img" if formula := formula_of(element):
                 self._text.append(formula)
             case _:

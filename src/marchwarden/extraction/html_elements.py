@@ -27,6 +27,8 @@ _PERMALINK: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(r"(?:^|\s)(?:reference|noteref|footnote\S*)(?:$|\s)", re.IGNORECASE)
 _NOTE_NUMBER: Final = re.compile(r"\[?\s*(?:note\s)?(?:\d{1,3}|[a-z]|[*†‡§]{1,3})\s*\]?", re.IGNORECASE)
+_RAISED_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,4}")
+_RAISED: Final = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 _NOTE_TITLE: Final = re.compile(r"(?:^|\s)admonition-title(?:$|\s)")
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PERMALINK_SIGNS: Final = "¶#§🔗⚓"
@@ -78,6 +80,12 @@ def is_reference(element: lxml.html.HtmlElement) -> bool:
     )
 
 
+def raised_number(element: lxml.html.HtmlElement) -> str:
+    """Return a short number that is raised with raised digits, so that 2<sup>31</sup> does not read as 231."""
+    text = "".join(str(element.text_content()).split()).replace("\N{MINUS SIGN}", "-")
+    return text.translate(_RAISED) if _RAISED_NUMBER.fullmatch(text) else ""
+
+
 def heading_text(element: lxml.html.HtmlElement) -> str:
     """Return the text of a heading without its permalink."""
     return " ".join("".join(_heading_pieces(element)).split())
@@ -103,7 +111,8 @@ def _cell_pieces(element: lxml.html.HtmlElement) -> Iterator[str]:
             is_left_out = (child.tag == "a" and is_permalink(child)) or (
                 child.tag in {"sup", "a"} and is_reference(child)
             )
-            pieces = () if is_left_out else _cell_pieces(child)
+            raised = raised_number(child) if child.tag == "sup" else ""
+            pieces = () if is_left_out else (raised,) if raised else _cell_pieces(child)
             yield from pieces if _INLINE.fullmatch(child.tag) else (" ", *pieces, " ")
         yield child.tail or ""
 
