@@ -124,7 +124,12 @@ def test_article_of_a_news_page_keeps_its_structure() -> None:
         ),
         ("<ul><ul><li>odd</li></ul></ul>", [("item", "- odd", 1)]),
         ("<dl><div><dt>t</dt><dd>d</dd></div></dl>", [("term", "t", 0), ("description", "d", 0)]),
-        ("<p>x<sup>2</sup> <a href='#f' class='reference'>[7]</a></p>", [("paragraph", "x2", 0)]),
+        ("<p>x<sup>2</sup> <a href='#f' class='reference'>[7]</a></p>", [("paragraph", "x²", 0)]),
+        ("<p>2<small><sup>31</sup></small>-1, 9<sup>th</sup></p>", [("paragraph", "2³¹-1, 9th", 0)]),
+        (
+            "<table><tr><th>a</th><th>b</th></tr><tr><td>m<sup>2</sup></td><td>10<sup>-3</sup></td></tr></table>",
+            [("table_header", "| a | b |", 0), ("row", "| m² | 10⁻³ |", 0)],
+        ),
         ("<div class='admonition tip'><p class='admonition-title'>Tip</p><p>Row.</p></div>", [("note", "Row.", 0)]),
         ("<p>is <math alttext='T=4'><mi>T</mi></math> s</p>", [("paragraph", r"is \(T=4\) s", 0)]),
         ("<p>or <img class='mwe-math' alt='x^2'> m</p>", [("paragraph", r"or \(x^2\) m", 0)]),

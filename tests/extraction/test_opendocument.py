@@ -1,10 +1,13 @@
 """OpenDocument texts, presentations and spreadsheets, and RTF."""
 
+import io
+import zipfile
 from datetime import date
 
 import pytest
 
 from marchwarden.extraction import Unreadable, extract
+from tests.extraction import samples
 from tests.extraction.block_lines import blocks_of, locate
 from tests.extraction.office_samples import (
     RTF,
@@ -81,6 +84,25 @@ def test_unreadable_documents_have_a_reason(content: bytes, reason: str) -> None
     with pytest.raises(Unreadable) as refused:
         extract(content, "a.odt")
     assert refused.value.detail == reason
+
+
+def test_manifest_of_old_programs_needs_no_namespace() -> None:
+    content = open_document("text", TEXT_BODY)
+    manifest = b"<!DOCTYPE manifest:manifest SYSTEM 'Manifest.dtd'><manifest:manifest/>"
+    assert extract(samples.archive(_parts(content) | {"META-INF/manifest.xml": manifest}), "a.odt").text
+
+
+def test_template_of_styles_only_is_no_archive() -> None:
+    parts = _parts(open_document("text", TEXT_BODY))
+    del parts["content.xml"]
+    with pytest.raises(Unreadable) as refused:
+        extract(samples.archive(parts), "a.ott")
+    assert refused.value.detail == "an OpenDocument file without text"
+
+
+def _parts(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_rich_text_keeps_paragraphs_and_rows() -> None:

@@ -79,6 +79,16 @@ def test_an_archive_that_starts_with_a_pdf_is_an_archive() -> None:
         assert contents(extract(content, "a")) == {"a.pdf": page}
 
 
+def test_tar_of_the_oldest_format_has_no_signature() -> None:
+    block = bytearray(tar({"a.txt": b"x"}))
+    block[257:265] = bytes(8)
+    block[148:156] = b" " * 8
+    block[148:156] = f"{sum(block[:512]):06o}\0 ".encode()
+    assert contents(extract(bytes(block), "a")) == {"a.txt": b"x"}
+    block[0] += 1
+    assert reason(bytes(block)) == "binary"
+
+
 def test_paths_stay_inside_and_hidden_files_are_skipped() -> None:
     names = ("/etc/passwd", "../../up.txt", "C:\\dir\\w.txt", ".git/config", "a/.env", "__MACOSX/x", "./here.txt")
     expected = {"etc/passwd", "C:/dir/w.txt", "here.txt"}

@@ -261,6 +261,7 @@ def test_latex_is_read_without_its_commands() -> None:
     assert (extracted.title, extracted.author) == ("The Ferry of Holm", "Ada Byron, Bob Müller")
     assert located(extracted, "was built") == "L8"
     assert located(extracted, "at noon") == "L12"
+    assert [located(extracted, each) for each in ("Prices", "| Year", "| 1998")] == ["L21", "L24", "L25"]
 
 
 def test_a_part_of_a_latex_document_is_read_too() -> None:

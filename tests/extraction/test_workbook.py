@@ -1,5 +1,7 @@
 """Spreadsheets: tables, headers, numbers as displayed, places."""
 
+import struct
+
 import pytest
 
 from marchwarden.core.blocks import BlockKind
@@ -7,6 +9,11 @@ from marchwarden.extraction import Unreadable, extract
 from tests.extraction import office_samples
 from tests.extraction.block_lines import blocks_of, locate, texts_of
 from tests.extraction.office_samples import rows_of, workbook
+
+ENCRYPTED = struct.pack("<HHHHHHII", 0x0809, 16, 0x0600, 0x0005, 0, 0, 0, 0) + struct.pack(
+    "<HHHHH", 0x002F, 54, 1, 1, 1
+)
+"""The first records of a workbook with a password."""
 
 
 def test_sheet_is_read_as_displayed_with_caption_header_rows_and_note() -> None:
@@ -59,6 +66,7 @@ def test_hidden_sheet_is_read_and_says_so() -> None:
             [["Ferry", "Cars", ""], ["", "small", "large"], ["Petrel", 3, 4]],
             ["| Ferry | Cars |  |", "|  | small | large |"],
         ),
+        ([["Harbour", "", "Note"], ["owner", "Dorn", ""], ["mayor", "Ada", "new"]], ["| Harbour |  | Note |"]),
         ([["Ferry", "Skipper", "Port"], ["Petrel", "Agnes", "Dorn"]], ["| Ferry | Skipper | Port |"]),
     ],
 )
@@ -119,6 +127,7 @@ def test_old_workbook_is_read() -> None:
         (office_samples.ole("Workbook", b"x"), "an Excel workbook without text"),
         (office_samples.ole("Workbook", b"x")[:600], "binary"),
         (office_samples.old_workbook()[:1600], "a damaged Excel workbook"),
+        (office_samples.ole("Workbook", ENCRYPTED), "an encrypted Excel workbook"),
         (office_samples.ole("Other", b"x"), "binary"),
         (workbook({"S": ""}), "an Excel workbook without text"),
         (workbook({"S": "<row><c>"}), "a damaged Excel workbook"),

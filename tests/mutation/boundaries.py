@@ -199,5 +199,5 @@ BOUNDARIES: Final[tuple[Boundary, ...]] = (
     Boundary("mcp over HTTP", _mcp),
     Boundary("mcp over stdio", _stdio, weight=1),
     Boundary("database", _database, weight=1),
-    *(Boundary(name, _document(name)) for name in DOCUMENTS),
+    *(Boundary(name, _document(name), weight=1) for name in DOCUMENTS),
 )

@@ -51,18 +51,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its label, its other non-empty cells, and the name of the label's column, if it has one."""
+    """A row: its label, its other non-empty cells, and the name of the label's column, if it has one, with offsets."""
 
     label: str
     cells: tuple[Cell, ...]
     label_column: str = ""
+    label_named_at: tuple[int, ...] = ()
+
+    @property
+    def introduces_label(self) -> bool:
+        """Whether the text begins with the name of the label's column."""
+        return self.label[:1].islower() and self.label_column[:1].isupper()
 
     @property
     def text(self) -> str:
         """The row as text: `Ferries, 2019: 44,100; 2018: 56,700`. A name from code is introduced: `Option: keep, …`."""
         cells = "; ".join(f"{cell.column}: {cell.value}" if cell.column else cell.value for cell in self.cells)
-        is_introduced = self.label[:1].islower() and self.label_column[:1].isupper()
-        label = f"{self.label_column}: {self.label}" if is_introduced else self.label
+        label = f"{self.label_column}: {self.label}" if self.introduces_label else self.label
         return f"{label}, {cells}" if label else cells
 
 
@@ -169,7 +174,7 @@ class _Table:
         places = self.spans(line.written.strip(), line.start)[1:]
         columns = zip(self.columns[1:], others, places, strict=False)
         cells = tuple(Cell(column.name, value, span, column.named_at) for column, value, span in columns if value)
-        return Row(label, cells, self.columns[0].name) if cells else None
+        return Row(label, cells, self.columns[0].name, self.columns[0].named_at) if cells else None
 
 
 def _separated_values(text: str) -> _Table | None:

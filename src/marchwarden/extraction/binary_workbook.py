@@ -5,6 +5,7 @@ Calamine does not tell number formats: percentages and amounts of money are read
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 XLS: Final = "application/vnd.ms-excel"
 _MOST_MERGED: Final = 10_000
+_ENCRYPTED: Final = re.compile(rb"\x09\x08\x10\x00[\s\S]{16}\x2f\x00")
+"""The start of an encrypted workbook: a BOF record and a FILEPASS record."""
 
 
 def read(content: bytes) -> Extracted:
@@ -32,7 +35,8 @@ def read(content: bytes) -> Extracted:
     except python_calamine.PasswordError as error:
         raise Unreadable("an encrypted Excel workbook") from error
     except (python_calamine.CalamineError, OSError, ValueError) as error:
-        raise Unreadable("a damaged Excel workbook") from error
+        kind = "an encrypted" if _ENCRYPTED.search(content) else "a damaged"
+        raise Unreadable(f"{kind} Excel workbook") from error
     if not builder.text:
         raise Unreadable("an Excel workbook without text")
     return Extracted(text=builder.text, media_type=XLS, blocks=builder.blocks, marks=builder.marks)

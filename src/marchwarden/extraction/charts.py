@@ -7,10 +7,11 @@ from typing import Final
 import lxml.etree
 
 from marchwarden.extraction.builder import DocumentBuilder
-from marchwarden.extraction.number_formats import display
+from marchwarden.extraction.number_formats import display, is_date_format, show_date_number
 
 MOST_POINTS: Final = 1_000
 MOST_SERIES: Final = 50
+_LONGEST_NUMBER: Final = 30
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -21,6 +22,8 @@ def write_chart(builder: DocumentBuilder, chart: lxml.etree._Element) -> None:
         builder.caption(_text(title))
     series = list(islice(chart.iterfind(".//{*}plotArea//{*}ser"), MOST_SERIES))
     categories = next((found for each in series if (found := _points(each.find("{*}cat")))), {})
+    if not categories:
+        categories = _shared([_points(each.find("{*}xVal")) for each in series])
     columns = [_points(_first(each, "val", "yVal")) for each in series]
     if not any(columns):
         return
@@ -48,8 +51,15 @@ def _points(values: lxml.etree._Element | None) -> dict[int, str]:
     }
 
 
+def _shared(columns: list[dict[int, str]]) -> dict[int, str]:
+    """Return the values along the axis of a scatter chart if all its series have the same."""
+    return columns[0] if columns and all(column == columns[0] for column in columns) else {}
+
+
 def _shown(value: str, code: str) -> str:
-    return display(float(value), code) if len(value) < 30 and _NUMBER.fullmatch(value) else value  # noqa: PLR2004
+    if len(value) >= _LONGEST_NUMBER or not _NUMBER.fullmatch(value):
+        return value
+    return show_date_number(float(value)) if is_date_format(code) else display(float(value), code)
 
 
 def _text(element: lxml.etree._Element) -> str:

@@ -8,44 +8,28 @@ import lxml.html
 
 from marchwarden.core.blocks import BlockKind
 from marchwarden.extraction.builder import DocumentBuilder
+from marchwarden.extraction.html_elements import (
+    cell_text,
+    code_text,
+    formula_of,
+    heading_text,
+    is_inline,
+    is_permalink,
+    is_reference,
+    is_skipped,
+    raised_number,
+)
 from marchwarden.extraction.html_tables import HtmlTable, find_stacked_cells, read_table
 
 MAX_DEPTH: Final = 200
 """Elements nested more deeply are read as plain text."""
 
-_SKIPPED: Final = frozenset(
-    {
-        *("script", "style", "noscript", "template", "svg", "head", "nav", "footer", "iframe", "object", "canvas"),
-        *("button", "select", "option", "input", "textarea", "audio", "video", "dialog", "menu"),
-    }
-)
-_INLINE: Final = re.compile(
-    "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|math|nobr|output|q|rb|rp|rt|"
-    "rtc|ruby|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr|mi|mo|mn|mrow|msup|msub|mfrac|mtext|semantics"
-)
 _HEADING: Final = re.compile(r"h([1-6])")
 _LISTS: Final = frozenset({"ul", "ol", "dir"})
 _ADMONITION: Final = re.compile(
     r"(?:^|[\s_-])(?:admonition|note|notes|warning|caution|tip|important|hint|danger|callout|alert)(?:$|[\s_-])"
 )
-_NAVIGATION: Final = re.compile(
-    r"(?:^|\s)(?:nav(?:header|footer|bar|igation)?|toc|table-of-contents|contents|breadcrumbs?|sidebar|sphinxsidebar|"
-    r"related|menu|pagination|sr-only|visually-hidden|screen-reader-text|mw-editsection|mw-jump-link|navbox|catlinks|"
-    r"cookie\S*|skip-?link|share|social)(?:$|\s)",
-    re.IGNORECASE,
-)
-_PERMALINK: Final = re.compile(
-    r"(?:^|[\s_-])(?:headerlink|anchor-?link|permalink|heading-anchor)(?:$|\s)", re.IGNORECASE
-)
-_REFERENCE: Final = re.compile(r"(?:^|\s)(?:reference|noteref|footnote\S*)(?:$|\s)", re.IGNORECASE)
-_NOTE_NUMBER: Final = re.compile(r"\[?\s*(?:note\s)?(?:\d{1,3}|[a-z]|[*†‡§]{1,3})\s*\]?", re.IGNORECASE)
-_NOTE_TITLE: Final = re.compile(r"(?:^|\s)admonition-title(?:$|\s)")
-_HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PERMALINK_SIGNS: Final = "¶#§🔗⚓"
-_ROLES: Final = frozenset({"navigation", "search", "banner", "contentinfo", "complementary", "menu", "menubar"})
-_FORMULA_IMAGE: Final = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])", re.IGNORECASE)
 _CODE_TABLE: Final = re.compile(r"highlighttable|rouge-table|linenodiv|code-table", re.IGNORECASE)
-_LINE_NUMBERS: Final = re.compile(r"(?:^|\s)(?:linenos|gutter|line-?numbers?|lineno)(?:$|\s)", re.IGNORECASE)
 
 
 def add_blocks(builder: DocumentBuilder, root: lxml.html.HtmlElement) -> None:
@@ -53,11 +37,6 @@ def add_blocks(builder: DocumentBuilder, root: lxml.html.HtmlElement) -> None:
     writer = _BlockWriter(builder)
     writer.walk(root, _Context())
     writer.flush()
-
-
-def is_inline(element: lxml.html.HtmlElement) -> bool:
-    """Whether the element is part of a line of text."""
-    return _INLINE.fullmatch(element.tag) is not None
 
 
 class _Context:
@@ -130,9 +109,9 @@ class _BlockWriter:
 
     def _child(self, element: lxml.html.HtmlElement, context: _Context) -> None:
         tag = element.tag
-        if not isinstance(tag, str) or _is_skipped(element):
+        if not isinstance(tag, str) or is_skipped(element):
             return
-        if _INLINE.fullmatch(tag) or tag == "br":
+        if is_inline(element) or tag == "br":
             self._inline(element, context)
             return
         self.flush()
@@ -147,11 +126,13 @@ class _BlockWriter:
                     self.flush()
                 else:
                     self._text.append(" ")
-            case "a" if _is_permalink(element):
+            case "a" if is_permalink(element):
                 pass
-            case "sup" | "a" if _is_reference(element):
+            case "sup" | "a" if is_reference(element):
                 pass
-            case "math" | "img" if formula := _formula(element):
+            case "sup" if raised := raised_number(element):
+                self._text.append(raised)
+            case "math" | "img" if formula := formula_of(element):
                 self._text.append(formula)
             case _:
                 self.walk(element, context)
@@ -161,7 +142,7 @@ class _BlockWriter:
         if heading := _HEADING.fullmatch(tag):
             self._heading(element, int(heading[1]), context)
         elif tag in {"pre", "listing", "xmp", "plaintext"}:
-            self._builder.code(_code_text(element), context.level + (context.kind is not BlockKind.PARAGRAPH))
+            self._builder.code(code_text(element), context.level + (context.kind is not BlockKind.PARAGRAPH))
         elif tag in _LISTS:
             self._list(element, context)
         elif tag == "dl":
@@ -188,7 +169,7 @@ class _BlockWriter:
         level = context.level + (context.kind is not BlockKind.PARAGRAPH)
         number = _start(element)
         for child in element:
-            if not isinstance(child.tag, str) or _is_skipped(child):
+            if not isinstance(child.tag, str) or is_skipped(child):
                 continue
             if child.tag in _LISTS:  # invalid, and common
                 self._list(child, context.inside(BlockKind.ITEM, level))
@@ -207,7 +188,7 @@ class _BlockWriter:
                 self._enter(child, context.inside(BlockKind.DESCRIPTION, level))
 
     def _table(self, element: lxml.html.HtmlElement, context: _Context) -> None:
-        table = read_table(element, _cell_text) if not _CODE_TABLE.search(_name_of(element)) else None
+        table = read_table(element, cell_text) if not _CODE_TABLE.search(_name_of(element)) else None
         if table is not None:
             self._add_rows(table)
         elif context.kind is BlockKind.PARAGRAPH and (cells := find_stacked_cells(element)):
@@ -219,7 +200,7 @@ class _BlockWriter:
         """Add cells that hold a name and, below it, its description."""
         for cell in cells:
             name, *description = cell
-            self._builder.term(_cell_text(name), context.level)
+            self._builder.term(cell_text(name), context.level)
             for part in description:
                 self._enter(part, context.inside(BlockKind.DESCRIPTION))
 
@@ -244,82 +225,8 @@ def _inner_context(element: lxml.html.HtmlElement, context: _Context) -> _Contex
     return context.inside()
 
 
-def _is_skipped(element: lxml.html.HtmlElement) -> bool:
-    if element.tag in _SKIPPED or element.get("hidden") is not None or element.get("role") in _ROLES:
-        return True
-    if element.get("aria-hidden") == "true" or _HIDDEN_STYLE.search(element.get("style") or ""):
-        return True
-    if element.tag in {"header", "aside"} and element.find(".//h1") is None and element.find(".//p") is None:
-        return True
-    name = element.get("class")
-    if not name or element.tag in {"body", "html", "main", "article"}:
-        return False
-    return any(pattern.search(name) for pattern in (_NAVIGATION, _NOTE_TITLE, _LINE_NUMBERS))
-
-
 def _name_of(element: lxml.html.HtmlElement) -> str:
     return f"{element.get('class') or ''} {element.get('role') or ''}"
-
-
-def _formula(element: lxml.html.HtmlElement) -> str:
-    """Return a formula as it was written in TeX, if the page has that."""
-    if element.tag == "img":
-        written = (element.get("alt") or "") if _FORMULA_IMAGE.search(element.get("class") or "") else ""
-    else:
-        annotation = element.find(".//annotation[@encoding='application/x-tex']")
-        written = element.get("alttext") or (str(annotation.text_content()) if annotation is not None else "")
-    return f"\\({written.strip()}\\)" if written.strip() else ""
-
-
-def _is_permalink(element: lxml.html.HtmlElement) -> bool:
-    if _PERMALINK.search(element.get("class") or ""):
-        return True
-    text = str(element.text_content()).strip()
-    return bool(text) and not text.strip(_PERMALINK_SIGNS) and (element.get("href") or "").startswith("#")
-
-
-def _is_reference(element: lxml.html.HtmlElement) -> bool:
-    """Whether the element is the number of a footnote, such as `[12]`."""
-    name = f"{element.get('class') or ''} {(element.get('role') or '').removeprefix('doc-')}"
-    return (
-        _REFERENCE.search(name) is not None and _NOTE_NUMBER.fullmatch(str(element.text_content()).strip()) is not None
-    )
-
-
-def heading_text(element: lxml.html.HtmlElement) -> str:
-    """Return the text of a heading without its permalink."""
-    return " ".join("".join(_heading_pieces(element)).split())
-
-
-def _heading_pieces(element: lxml.html.HtmlElement) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str) and not _is_skipped(child) and not (child.tag == "a" and _is_permalink(child)):
-            yield from (" ",) if child.tag == "br" else _heading_pieces(child)
-        yield child.tail or ""
-
-
-def _cell_text(element: lxml.html.HtmlElement) -> str:
-    """Return the text of a table cell on one line."""
-    return " ".join("".join(_cell_pieces(element)).split())
-
-
-def _cell_pieces(element: lxml.html.HtmlElement) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str) and not _is_skipped(child):
-            is_left_out = (child.tag == "a" and _is_permalink(child)) or (
-                child.tag in {"sup", "a"} and _is_reference(child)
-            )
-            pieces = () if is_left_out else _cell_pieces(child)
-            yield from pieces if _INLINE.fullmatch(child.tag) else (" ", *pieces, " ")
-        yield child.tail or ""
-
-
-def _code_text(element: lxml.html.HtmlElement) -> str:
-    for each in element.iter("br"):
-        each.tail = f"\n{each.tail or ''}"
-    return str(element.text_content())
 
 
 def _start(element: lxml.html.HtmlElement) -> int:
@@ -329,7 +236,7 @@ def _start(element: lxml.html.HtmlElement) -> int:
 
 def _definition_parts(element: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:
     for child in element:
-        if not isinstance(child.tag, str) or _is_skipped(child):
+        if not isinstance(child.tag, str) or is_skipped(child):
             continue
         if child.tag == "div":  # HTML 5 allows a group around terms and descriptions
             yield from _definition_parts(child)

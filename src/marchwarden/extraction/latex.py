@@ -5,6 +5,7 @@ Locators name the line in the source.
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 from marchwarden.extraction.builder import DocumentBuilder
@@ -149,25 +150,36 @@ class _BodyReader:
         end = closing.start() if closing else len(self._source)
         if name in _TABLES:
             at = self._skip_arguments(at)
-            self._add_table(self._source[at:end])
+            self._add_table(at, end)
         elif name != "comment":
             option = _LABEL.match(self._source, at)
             self._mark(at)
             self.builder.code(self._source[option.end() if option else at : end])
         return closing.end() if closing else end
 
-    def _add_table(self, body: str) -> None:
-        rows = [_cells(row) for row in _ROW_END.split(body)]
-        rows = [row for row in rows if any(row)]
-        width = max((len(row) for row in rows), default=0)
-        for number, row in enumerate(rows):
+    def _add_table(self, start: int, end: int) -> None:
+        rows = [(at, _cells(self._source[at:until])) for at, until in self._row_spans(start, end)]
+        rows = [(at, row) for at, row in rows if any(row)]
+        width = max((len(row) for _, row in rows), default=0)
+        for number, (at, row) in enumerate(rows):
+            self._mark(at)
             self.builder.row([*row, *[""] * (width - len(row))], header=number == 0 and len(rows) > 1)
+
+    def _row_spans(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield where the rows of a table begin, below the lines above them, and end."""
+        while start < end:
+            row_end = _ROW_END.search(self._source, start, end)
+            until = row_end.start() if row_end else end
+            row = _RULE.sub(lambda rule: " " * len(rule[0]), self._source[start:until])
+            yield start + len(row) - len(row.lstrip()), until
+            start = row_end.end() if row_end else end
 
     def _handle_held(self, command: str, at: int) -> int:
         """Take a caption or footnote out of the text around it."""
         text, at = argument(self._source, at)
         if command == "caption":
             self._flush()
+            self._mark(at)
             self.builder.caption(plain_text(text))
         else:
             self._notes.append(text)

@@ -31,6 +31,9 @@ BUILT_IN: Final = {
 }
 """Codes that workbooks refer to by number."""
 
+EPOCH: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - dates in workbooks have no time zone
+_LAST_DAY: Final = 2_958_466
+_DAY: Final = timedelta(days=1)
 _LITERAL: Final = re.compile(r'"([^"]*)"|\\(.)|[_*].|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
 _DIGITS: Final = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?(,*)")
 _DATE: Final = re.compile(r"[ydhs]")
@@ -82,6 +85,15 @@ def show_moment(moment: datetime) -> str:
     if shown.time() == time():
         return shown.date().isoformat()
     return shown.isoformat(" ", "seconds").removesuffix(":00")
+
+
+def show_date_number(days: float, epoch: datetime = EPOCH) -> str:
+    """Return the date or time that a workbook stores as a number of days."""
+    if not 0 <= days < _LAST_DAY:
+        return plain(days)
+    if days < 1:
+        return show_moment(EPOCH + days * _DAY).rpartition(" ")[2] if days else "0:00"
+    return show_moment(epoch + days * _DAY)
 
 
 def plain(value: float) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from marchwarden.extraction.ocr_engine import OcrEngine
     from marchwarden.extraction.pdf_lines import Line
 
+INSTALL_HINT: Final = "install marchwarden[ocr] to read it"
 OCR_SECONDS: Final = 180.0
 """For one document. A page takes about three seconds of one core."""
 LONGEST_SIDE: Final = 2000
@@ -34,7 +35,7 @@ def is_installed() -> bool:
 def require(what: str) -> None:
     """Raise `Unreadable` with a hint unless OCR is installed. `what`: such as "an image"."""
     if not is_installed():
-        raise Unreadable(f"{what}; install marchwarden[ocr] to read it")
+        raise Unreadable(f"{what}; {INSTALL_HINT}")
 
 
 class OcrReader:

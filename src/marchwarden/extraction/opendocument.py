@@ -1,5 +1,6 @@
 """Read OpenDocument files: texts (.odt), presentations (.odp) and spreadsheets (.ods)."""
 
+import re
 import zipfile
 from dataclasses import dataclass
 from datetime import date
@@ -19,15 +20,18 @@ from marchwarden.extraction.zip_limits import check_size, read_entry
 MAX_SLIDES: Final = 5_000
 _MEDIA_TYPE: Final = "application/vnd.oasis.opendocument."
 _KIND: Final = "an OpenDocument file"
+_ENCRYPTED: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?encryption-data\b")
+"""A mark in the manifest. Old manifests are no valid XML: a DTD that is not there declares their namespace."""
 _KINDS: Final = {"text": "text", "presentation": "presentation", "spreadsheet": "spreadsheet"}
 
 
 def read(archive: zipfile.ZipFile) -> Extracted:
     """Read a document. Its content decides what it is, not its name."""
     check_size(archive)
-    manifest = parse_xml(read_entry(archive, "META-INF/manifest.xml"), _KIND)
-    if manifest.find(".//{*}encryption-data") is not None:
+    if _ENCRYPTED.search(read_entry(archive, "META-INF/manifest.xml")):
         raise Unreadable("an encrypted OpenDocument file")
+    if "content.xml" not in archive.namelist():
+        raise Unreadable("an OpenDocument file without text")
     content = parse_xml(read_entry(archive, "content.xml"), _KIND)
     body = next((each for each in content.iterfind("{*}body/*") if local_name(each) in _KINDS), None)
     if body is None:

@@ -35,7 +35,13 @@ _ENCRYPTED: Final = 0x1
 
 
 def is_tar(content: bytes) -> bool:
-    return content.startswith(_TAR, _TAR_AT)
+    """Whether it is a tar archive. Those in the oldest format have no signature, only a checksum."""
+    if content.startswith(_TAR, _TAR_AT):
+        return True
+    try:
+        return bool(tarfile.TarInfo.frombuf(content[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape").name)
+    except (tarfile.TarError, ValueError, OverflowError):
+        return False
 
 
 def is_compressed(content: bytes) -> bool:

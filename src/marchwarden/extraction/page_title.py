@@ -7,7 +7,7 @@ from typing import Final
 
 import lxml.html
 
-from marchwarden.extraction.html_blocks import heading_text
+from marchwarden.extraction.html_elements import heading_text
 from marchwarden.text.sanitize import one_line
 
 _SEPARATOR: Final = re.compile(r"\s+[|—–·•»«:-]+\s+|:\s+|\s*(?:—|::|»|«|\|)\s*")

@@ -68,7 +68,7 @@ def _reader_for(archive: zipfile.ZipFile) -> Callable[[zipfile.ZipFile], Extract
         from marchwarden.extraction import epub
 
         return epub.read
-    if "META-INF/manifest.xml" in names and names & {"content.xml", "encrypted-package"}:
+    if "META-INF/manifest.xml" in names and names & {"content.xml", "encrypted-package", "mimetype"}:
         from marchwarden.extraction import opendocument
 
         return opendocument.read

@@ -226,9 +226,16 @@ def count_header_rows(rows: Sequence[SheetRow], columns: Sequence[int]) -> int:
         above < min(MOST_HEADER_ROWS, len(rows) - 1)
         and len(columns) > len(_named_columns(rows[:above])) + (columns[0] not in rows[0].cells)
         and _can_name_columns(rows[above])
+        and not _names_twice(rows[:above], rows[above], columns[0])
     ):
         above += 1
     return above
+
+
+def _names_twice(above: Sequence[SheetRow], row: SheetRow, column: int) -> bool:
+    """Whether it has another word in the first column, below its name: then it is a record."""
+    names = {each.cells[column].text for each in above if column in each.cells}
+    return bool(names) and column in row.cells and row.cells[column].text not in names
 
 
 def _named_columns(rows: Sequence[SheetRow]) -> set[int]:

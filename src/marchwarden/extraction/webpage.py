@@ -12,7 +12,8 @@ from marchwarden.extraction import outline
 from marchwarden.extraction.article import keep_article, letters_of
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.html_blocks import add_blocks, is_inline
+from marchwarden.extraction.html_blocks import add_blocks
+from marchwarden.extraction.html_elements import is_inline
 from marchwarden.extraction.page_title import find_titles
 from marchwarden.extraction.plain import parse_day
 from marchwarden.text.sanitize import printable
@@ -107,8 +108,9 @@ def _read_document(tree: lxml.html.HtmlElement, page: DocumentBuilder) -> _Artic
 def _read_article(markup: str, tree: lxml.html.HtmlElement, page: DocumentBuilder) -> _Article:
     extracted = _extract_article(tree, precise=True)
     text = _main_text(markup, extracted)
-    # A page this short has no room for menus around an article.
-    content = keep_article(page, text) if len(page.text) >= SUSPICIOUSLY_SHORT else page
+    # A page this short, without links, has no menus around its article.
+    is_plain = len(page.text) < SUSPICIOUSLY_SHORT and tree.find(".//a[@href]") is None
+    content = page if is_plain else keep_article(page, text)
     if len(letters_of(content.text)) < FEWEST_KEPT * len(letters_of(text)):
         # The article is outside of the declared main part, or its text was put together differently.
         content = keep_article(read_blocks(_tree(printable(markup))), text)

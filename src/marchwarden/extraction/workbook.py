@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import lxml.etree
@@ -19,7 +19,14 @@ import lxml.etree
 from marchwarden.extraction import binary_workbook
 from marchwarden.extraction.builder import DocumentBuilder
 from marchwarden.extraction.document import Extracted, Unreadable
-from marchwarden.extraction.number_formats import BUILT_IN, display, is_date_format, plain, show_moment
+from marchwarden.extraction.number_formats import (
+    BUILT_IN,
+    EPOCH,
+    display,
+    is_date_format,
+    show_date_number,
+    show_moment,
+)
 from marchwarden.extraction.open_packaging import follow, read_core_properties, relationships
 from marchwarden.extraction.safe_xml import attribute, iter_xml, local_name, parse_xml
 from marchwarden.extraction.sheets import Area, CellCount, Sheet, SheetCell, SheetRow, check_sheet_count, write_sheet
@@ -29,10 +36,7 @@ XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet
 _KIND: Final = "an Excel workbook"
 _REFERENCE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _MOST_MERGED: Final = 10_000
-_EPOCH: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - dates in workbooks have no time zone
-_EPOCH_1904: Final = datetime(1904, 1, 1)  # noqa: DTZ001
-_LAST_DAY: Final = 2_958_466
-_DAY: Final = timedelta(days=1)
+_EPOCH_1904: Final = datetime(1904, 1, 1)  # noqa: DTZ001 - dates in workbooks have no time zone
 
 
 def read(archive: zipfile.ZipFile) -> Extracted:
@@ -48,7 +52,7 @@ def read(archive: zipfile.ZipFile) -> Extracted:
     cells = _CellReader(
         strings=_shared_strings(archive, follow(archive, path, "sharedStrings")),
         styles=_styles(archive, follow(archive, path, "styles")),
-        epoch=_EPOCH_1904 if workbook.find(".//{*}workbookPr[@date1904='1']") is not None else _EPOCH,
+        epoch=_EPOCH_1904 if workbook.find(".//{*}workbookPr[@date1904='1']") is not None else EPOCH,
     )
     builder = DocumentBuilder()
     for element in sheets:
@@ -143,15 +147,8 @@ class _CellReader:
         except ValueError:
             return value
         if code and is_date_format(code):
-            return self._moment(number)
+            return show_date_number(number, self.epoch)
         return display(number, code)
-
-    def _moment(self, days: float) -> str:
-        if not 0 <= days < _LAST_DAY:
-            return plain(days)
-        if days < 1:
-            return show_moment(_EPOCH + days * _DAY).rpartition(" ")[2] if days else "0:00"
-        return show_moment(self.epoch + days * _DAY)
 
 
 def _relationship_attribute(element: lxml.etree._Element) -> str:

@@ -58,3 +58,11 @@ def test_long_item_is_completed_with_the_introduction_of_its_list() -> None:
     wanted = "The ferry needs all of these before it can leave: at least three sailors who have been on board"
     assert any(each.startswith(wanted) for each in found)
     assert not any(each.startswith("at least three") for each in found)
+
+
+def test_a_term_that_is_only_a_sign_is_left_out() -> None:
+    page = b"<html><body><dl><dt><code>-</code></dt><dd>expands to all the sails of the ferry.</dd></dl></body></html>"
+    notebook = Notebook("What expands to the sails?")
+    notebook.add(extract(page, "signs.html").to_document("file", "signs.html", page))
+    ranked = build_survey(notebook, notebook.passages, WordStemmer()).ranked
+    assert [each.statement.text for each in ranked] == ["expands to all the sails of the ferry."]

@@ -107,3 +107,10 @@ async def test_a_long_row_keeps_the_cells_that_share_words_with_the_question() -
     draft = await conclude(notebook_of("Who is the skipper of the Petrel?", table))
     assert draft.claims[0].text.startswith("Petrel, skipper: Agnes Pohl; crew: nine men; remark on the weather: wind")
     assert "herring" not in draft.claims[0].text
+
+
+async def test_a_row_that_begins_with_the_name_of_its_column_cites_it() -> None:
+    table = "| Ferry | | |\n| | cars | crew |\n|---|---|---|\n| petrel | 40 | 3 |\n"
+    draft = await conclude(notebook_of("How many cars does the petrel carry?", table))
+    assert draft.claims[0].text == "Ferry: petrel, cars: 40; crew: 3"
+    assert len(draft.claims[0].evidence) == 3

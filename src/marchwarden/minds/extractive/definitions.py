@@ -21,6 +21,8 @@ class Definitions(ComposedStatements):
                 self._compose(line(page, one), line(page, other))
 
     def _compose(self, term: Line, description: Line) -> None:
+        if not term.text:
+            return
         text = f"{term.opening} {description.text}"
         is_fragment = description.text[:1].islower() and not description.text.startswith(term.text.split(maxsplit=1)[0])
         if is_fragment and len(text) <= LONGEST_SENTENCE:

@@ -5,7 +5,6 @@ On 500 questions of TAT-QA, `answer_said` is .436 with rows and .348 without (Qu
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import compress
 from typing import Final
@@ -41,7 +40,9 @@ class TableRows:
         row = self._shortened(self._narrowed(row)) if row else None
         if row is None:
             return None
-        cited = dict.fromkeys(each.id for cell in row.cells for each in self._sentences_with(cell))
+        names = row.label_named_at if row.introduces_label else ()
+        places = (*(at for cell in row.cells for at in _places(cell)), *names)
+        cited = dict.fromkeys(each.id for at in places if (each := self._sentence_at(at)))
         return Composition(row.text, tuple(id_ for id_ in cited if id_ != sentence.id), sentence.start)
 
     def is_included(self, sentence: Sentence) -> bool:
@@ -58,14 +59,6 @@ class TableRows:
             return False
         first = self._sentence_at(start)
         return first is not None and self.composition_for(first) is not None
-
-    def _sentences_with(self, cell: Cell) -> Iterator[Sentence]:
-        """Yield the sentences that the cell and the names of its column are in."""
-        start, end = cell.span
-        for at in (start, max(end - 1, start), *cell.named_at):
-            sentence = self._sentence_at(at)
-            if sentence:
-                yield sentence
 
     def _sentence_at(self, offset: int) -> Sentence | None:
         at = bisect_right(self._starts, offset) - 1
@@ -92,3 +85,9 @@ class TableRows:
 
     def _shared_words(self, cell: Cell) -> int:
         return len(self._question_stems.intersection(self._stems.content_stems(f"{cell.column} {cell.value}")))
+
+
+def _places(cell: Cell) -> tuple[int, ...]:
+    """Return the offsets of the first and last character of a cell and of the names of its column."""
+    start, end = cell.span
+    return start, max(end - 1, start), *cell.named_at

@@ -133,6 +133,15 @@ class IndexStore:
                 self._database.execute("SELECT path, stamp FROM documents WHERE state != 'doomed' AND container = ''")
             )
 
+    def read_again(self, reason: str) -> None:
+        """Treat the files that were skipped for this reason as changed."""
+        with _translate_errors(), self._database as database:
+            database.execute(
+                "UPDATE documents SET stamp = '', content_hash = '' "
+                "WHERE skipped != '' AND state = 'live' AND instr(skipped, ?)",
+                (reason,),
+            )
+
     def content_hash(self, path: str) -> str:
         rows = self._query("SELECT content_hash FROM documents WHERE path = ? AND state != 'doomed'", (path,))
         return next((row[0] for row in rows), "")

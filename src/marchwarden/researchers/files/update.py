@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from marchwarden.extraction import ocr
 from marchwarden.researchers.files.analysis import passage_terms
 from marchwarden.researchers.files.bm25 import TermAnalyzer
 from marchwarden.researchers.files.models import (
@@ -110,6 +111,8 @@ class IndexUpdate:
 
     def run(self, checkpoint: Checkpoint, progress: IndexProgress) -> None:
         self._index_pending(checkpoint)
+        if ocr.is_installed():
+            self._store.read_again(ocr.INSTALL_HINT)
         max_bytes = self._settings.max_file_bytes
         listed = list_files(self._folder, max_bytes, self._exclude, checkpoint, self._watcher)
         self.skipped.extend(listed.skipped)
