@@ -40,7 +40,7 @@ REQUEST_TIME_SHARE: Final = 0.7
 CANNOT_START: Final = "the Claude program could not be started: reinstall it, or correct MARCHWARDEN_CLAUDE"
 PASSED_PREFIXES: Final = ("ANTHROPIC_", "CLAUDE_")
 _ENVIRONMENT: Final[Mapping[str, str]] = {
-    # Requests that nobody asked for: to name the session, for telemetry, retries, a second try without streaming.
+    # Requests without use here: to name the session, for telemetry, retries, a second try without streaming.
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_MAX_RETRIES": "0",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",

@@ -18,7 +18,7 @@ _USAGE: Final[Mapping[str, Sequence[str]]] = {
 """Where the services report their token counts: Anthropic and OpenAI, Google."""
 _KEPT: Final = ("type", "role", "content", "stop_reason", "choices", "candidates", "promptFeedback", "error")
 _REQUIRED: Final[Json] = {"id": "", "model": "", "object": "chat.completion", "created": 0}
-"""Fields that the vendor libraries require, but nobody reads."""
+"""Fields that the vendor libraries require, but no one reads."""
 
 
 def reduce_body(body: Json) -> Json:

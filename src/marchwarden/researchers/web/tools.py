@@ -66,7 +66,7 @@ class WebSource:
         return _document(page, extracted, hit)
 
     def _has_secret(self, hit: Hit) -> bool:
-        """Whether a search result contains one of the user's keys or somebody's credentials."""
+        """Whether a search result contains one of the user's keys or another user's credentials."""
         if self._fetcher.settings.keys.found_in(hit.locator, hit.title):
             self._notices["keys"] = "search results that contain one of your API keys were left out: replace this key"
             return True
