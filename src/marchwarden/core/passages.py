@@ -60,10 +60,9 @@ class Passage:
     heading: str = ""
     path: tuple[str, ...] = ()
 
-    def names(self, title: str, site: str = "") -> tuple[str, ...]:
-        """Return what names the passage: the site, the title of its document, unless a heading repeats it, the path."""
-        names = self.path if title in self.path else (title, *self.path)
-        return (site, *names) if site else names
+    def names(self, title: str) -> tuple[str, ...]:
+        """Return what names the passage: the title of its document, unless a heading repeats it, and the path."""
+        return self.path if title in self.path else (title, *self.path)
 
 
 def split(

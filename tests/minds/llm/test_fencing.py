@@ -61,3 +61,11 @@ def test_any_text_stays_on_one_line(text: str) -> None:
 
 def test_sources_are_named_by_letters() -> None:
     assert [source_letter(number) for number in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+
+
+def test_source_is_shown_with_the_manual_that_it_is_part_of() -> None:
+    notebook = Notebook("What is said?")
+    notebook.add(
+        Document("web", "https://a.example", b"One.", "One thing is said.", title="Sails", site="Ferry manual")
+    )
+    assert "source A: Sails · Ferry manual" in fence_sentences(notebook, all_sentences(notebook.passages))

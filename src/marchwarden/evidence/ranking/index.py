@@ -78,8 +78,7 @@ class PassageIndex:
         for place in range(len(self._lengths), len(self.notebook.passages)):
             passage = self.notebook.passages[place]
             body = self.stems.content_stems(self.notebook.text_of(passage))
-            document = self.notebook.documents[passage.document]
-            names = passage.names(document.title, document.site)
+            names = passage.names(self.notebook.documents[passage.document].title)
             self._post(place, body + self.stems.content_stems("\n".join(names)))
             self._lengths.append(len(body))
             self._total += len(body) or 1

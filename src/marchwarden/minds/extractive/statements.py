@@ -152,7 +152,7 @@ def _build_page(
 def _in_passage(
     notebook: Notebook, passage: Passage, page: _Page, stems: WordStemmer, quoted_question: re.Pattern[str]
 ) -> Iterator[Statement]:
-    names = "\n".join(passage.names(page.document.title, page.document.site))
+    names = "\n".join(passage.names(page.document.title))
     topic = page.title | frozenset(stems.content_stems(names))
     body = quoted_question.sub(" ", notebook.text_of(passage))
     passage_stems = Counter(expand_abbreviations(stems.content_stems(f"{names}\n{body}"), page.abbreviations))

@@ -88,5 +88,5 @@ def _line(shown: ShownSentence, text: str) -> str:
 def _heading(notebook: Notebook, document: int) -> str:
     described = notebook.documents[document]
     dated = f" ({described.published.isoformat()})" if described.published else ""
-    title = neutralize(described.title, _LONGEST_TITLE)
+    title = neutralize(" · ".join(filter(None, (described.title, described.site))), _LONGEST_TITLE)
     return f"source {source_letter(document)}{dated}{f': {title}' if title else ''}"

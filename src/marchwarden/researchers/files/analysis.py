@@ -19,7 +19,7 @@ def passage_terms(document: Extracted, analyzer: TermAnalyzer) -> Iterator[list[
     language = detect(document.text)
     for passage in iter_passages(document.text, document.layout, document.blocks):
         text = document.text[passage.start : passage.end]
-        yield analyzer.analyze("\n".join((text, *passage.names(document.title, document.site))), language)
+        yield analyzer.analyze("\n".join((text, *passage.names(document.title))), language)
 
 
 def text_key(document: Extracted) -> str:

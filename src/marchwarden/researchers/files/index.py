@@ -41,7 +41,7 @@ from marchwarden.researchers.files.watch import FolderWatcher
 from marchwarden.text.languages import Language
 from marchwarden.text.sanitize import one_line
 
-INDEX_VERSION: Final = 12
+INDEX_VERSION: Final = 13
 """Increase when extraction, passages, terms or tables change. Indexes of earlier versions are deleted unread."""
 _DOCUMENTS: Final = "documents.sqlite"
 _LOCK_RETRY_SECONDS: Final = 0.05
